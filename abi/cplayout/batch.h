@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * batch/1: one batch seen in several layouts.
+ *
+ * A view is a field of a batch cut for this rank in one layout. Views of one batch never disagree
+ * about a row. The host allocates, the plugin writes.
+ */
+#ifndef CPLAYOUT_BATCH_H
+#define CPLAYOUT_BATCH_H
+
+#include <stdint.h>
+
+#include <cplayout/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cplayout_partition;
+
+#define CPLAYOUT_BATCH_INTERFACE "batch/1"
+
+struct cplayout_view {
+    uint64_t size;
+    /* The view as a tensor: shape and strides point to the arrays below. If data is not NULL, it is
+     * a slice of the input tensor and nothing has to be copied. Otherwise strides are compact and
+     * the host provides the memory and calls view_fill. */
+    struct cplayout_tensor tensor;
+    int64_t shape[CPLAYOUT_MAX_DIMS];
+    int64_t strides[CPLAYOUT_MAX_DIMS];
+    uint64_t identity; /* of the partition that orders its rows; see plan.h */
+    int32_t row_axis;
+    int32_t reserved;
+};
+
+/*
+ * Describes the view of `field` in `layout` (a handle from cplayout_layout_fn) for this rank. A field
+ * whose rank has one run of consecutive rows is described as a slice of the input. `position_ids`
+ * that the host did not give are described as int64 [1, rows] and made by view_fill.
+ * [any-thread]. Errors: ARGUMENT.
+ */
+typedef int32_t (*cplayout_view_describe_fn)(const struct cplayout_batch *batch, int32_t layout,
+                                             const char *field, struct cplayout_view *view,
+                                             struct cplayout_error *error);
+
+/*
+ * Writes every row of the view into `out`, whose shape must be the one described; its row and outer
+ * strides are free. `position_ids` that the host did not give may be int32 or int64.
+ * [any-thread]. Errors: ARGUMENT, UNSUPPORTED (device memory).
+ */
+typedef int32_t (*cplayout_view_fill_fn)(const struct cplayout_batch *batch, int32_t layout,
+                                         const char *field, const struct cplayout_tensor *out,
+                                         struct cplayout_error *error);
+
+/*
+ * The partition that `layout` makes of this batch, for the queries of plan.h: fragments, chain,
+ * positions. Borrowed: valid until the batch is destroyed; never pass it to partition_destroy.
+ * [any-thread]. Errors: ARGUMENT.
+ */
+typedef int32_t (*cplayout_view_partition_fn)(const struct cplayout_batch *batch, int32_t layout,
+                                              const struct cplayout_partition **partition,
+                                              struct cplayout_error *error);
+
+/* Every slot of the batch/1 table, in order; slots are only ever appended. */
+#define CPLAYOUT_BATCH_SLOTS(SLOT) \
+    SLOT(batch, view_describe)     \
+    SLOT(batch, view_fill)         \
+    SLOT(batch, view_partition)
+
+struct cplayout_batch_interface {
+    uint64_t size;
+    CPLAYOUT_BATCH_SLOTS(CPLAYOUT_DECLARE_SLOT)
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

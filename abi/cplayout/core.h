@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The core table: everything a host needs to train through the plugin.
+ *
+ * Life of a plugin in a host:
+ *   1. load it (loader.h) and get the core table;
+ *   2. `create` a context per rank: the configuration is checked, every finding is reported;
+ *   3. `schedule` once per model chunk: the layout of every layer;
+ *   4. `batch_create` per micro-batch: the routes of all schedules are built and compared;
+ *   5. `prepare_layer` before and `finalize_layer` after every layer, forward and backward;
+ *   6. `batch_destroy`, and at the end `destroy`.
+ *
+ * Words. P ranks hold one sequence of S tokens. A layout says which rank holds which tokens in which
+ * order. A row is one token's slice of a tensor. Rows are counted, never bytes, unless a name says
+ * `bytes`.
+ *
+ * Thread tags. [any-thread]: any thread at any time. [context-serial]: one call at a time per
+ * context, from any thread; different contexts are independent. [collective]: every rank of the
+ * group makes the same call in the same order; it returns on all, or fails on all, within the
+ * option `timeout_seconds`.
+ *
+ * Structs start with their size, in bytes, which the caller sets. The plugin reads and writes no
+ * further; members that it does not know must be zero. Pointers to structs and strings are borrowed
+ * for the call unless stated otherwise. An out argument is written only on success.
+ */
+#ifndef CPLAYOUT_CORE_H
+#define CPLAYOUT_CORE_H
+
+#include <stdint.h>
+
+#include <cplayout/host.h>
+#include <cplayout/options.h>
+#include <cplayout/status.h>
+#include <cplayout/tensor.h>
+#include <cplayout/version.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cplayout_context;  /* one rank's registered configuration */
+struct cplayout_schedule; /* layouts of the layers of one model chunk; belongs to its context */
+struct cplayout_batch;    /* one micro-batch in every layout in use; immutable */
+
+/* ---- Local group ------------------------------------------------------------------------------ */
+
+/*
+ * Creates a group of `ranks` (>= 1) threads of this process that exchange data with each other. Pass
+ * it in the host record of each rank's `create`. The group is counted: every context holds it.
+ * A group serves one context per rank; when one of its ranks fails or leaves, the group is used up
+ * and later contexts need a new one.
+ * [any-thread]. Errors: ARGUMENT, MEMORY.
+ */
+typedef int32_t (*cplayout_local_group_create_fn)(const struct cplayout_host *host, int32_t ranks,
+                                                  struct cplayout_local_group **group,
+                                                  struct cplayout_error *error);
+
+/* Drops the caller's hold of the group. NULL is allowed. [any-thread] */
+typedef void (*cplayout_local_group_destroy_fn)(struct cplayout_local_group *group);
+
+/* ---- Without a context ------------------------------------------------------------------------ */
+
+/* Calls `visit` for every option that `create` knows. [any-thread] */
+typedef void (*cplayout_options_fn)(cplayout_option_fn visit, void *self);
+
+/*
+ * Returns the table of an interface ("plan/1": plan.h, "batch/1": batch.h), or NULL if this plugin
+ * does not offer it. The table is static. [any-thread]
+ */
+typedef const void *(*cplayout_get_interface_fn)(const char *name);
+
+/* ---- Context ---------------------------------------------------------------------------------- */
+
+struct cplayout_create_args {
+    uint64_t size;
+    const struct cplayout_host *host;
+    const struct cplayout_option *options; /* [option_count]; NULL if there are none */
+    uint64_t option_count;
+    cplayout_diagnostic_fn diagnose; /* receives every finding; NULL = they are only logged */
+    void *diagnose_self;
+};
+
+/*
+ * Registers one rank. Checks every rule and reports all findings; an error means no context, and the
+ * error record then holds the first finding. With a local group, a rank that fails here marks the
+ * group, so that the others learn of it instead of waiting.
+ * [context-serial]. Errors: ARGUMENT, CONFIGURATION, PEER, MEMORY.
+ */
+typedef int32_t (*cplayout_create_fn)(const struct cplayout_create_args *args,
+                                      struct cplayout_context **context,
+                                      struct cplayout_error *error);
+
+/*
+ * Destroys a context and its schedules. Batches of it must be destroyed before. The rank leaves its
+ * group: peers that wait for it get PEER. NULL is allowed. [any-thread], never fails.
+ */
+typedef void (*cplayout_destroy_fn)(struct cplayout_context *context);
+
+/*
+ * Names a layout once: `name` is a name of the layout options ("contiguous", "mirror", "zigzag"), or
+ * "linear", "attention" or "boundary" for the layout configured under that option. The handle is
+ * valid in this context. Equal layouts have equal handles. Only layouts in use by this context have
+ * one. [context-serial]. Errors: ARGUMENT.
+ */
+typedef int32_t (*cplayout_layout_fn)(struct cplayout_context *context, const char *name,
+                                      int32_t *layout, struct cplayout_error *error);
+
+/* ---- Schedule --------------------------------------------------------------------------------- */
+
+struct cplayout_schedule_args {
+    uint64_t size;
+    int32_t chunk;    /* model chunk (pipeline or virtual stage); 0, the only one so far */
+    int32_t reserved; /* 0 */
+};
+
+/*
+ * Makes the schedule of one model chunk from the option `hybrid_layer_pattern`. It belongs to the
+ * context and lives as long. Make all schedules before the first batch.
+ * [context-serial]. Errors: ARGUMENT (no pattern, unknown chunk, a batch exists), MEMORY.
+ */
+typedef int32_t (*cplayout_schedule_fn)(struct cplayout_context *context,
+                                        const struct cplayout_schedule_args *args,
+                                        struct cplayout_schedule **schedule,
+                                        struct cplayout_error *error);
+
+struct cplayout_schedule_info {
+    uint64_t size;
+    int32_t layers;        /* number of layers; hooks count them from 0 */
+    int32_t input_layout;  /* handle of the layout in which the chunk receives hidden states */
+    int32_t output_layout; /* and in which it hands them on */
+    int32_t reserved;
+};
+
+/* [any-thread] */
+typedef void (*cplayout_schedule_describe_fn)(const struct cplayout_schedule *schedule,
+                                              struct cplayout_schedule_info *info);
+
+/* The symbol of a layer in the pattern and the handle of its layout. */
+struct cplayout_layer_info {
+    uint64_t size;
+    int32_t layout;
+    char symbol;
+    char reserved[3];
+};
+
+/* [any-thread]. Errors: ARGUMENT if `layer` is not below the schedule's number of layers. */
+typedef int32_t (*cplayout_layer_describe_fn)(const struct cplayout_schedule *schedule,
+                                              int32_t layer, struct cplayout_layer_info *info,
+                                              struct cplayout_error *error);
+
+/* ---- Batch ------------------------------------------------------------------------------------ */
+
+/*
+ * One named input tensor of a batch: the whole sequence, the same on every rank. Known names:
+ *   tokens, labels, position_ids   [B, S], row axis 1, any integer type
+ */
+struct cplayout_field {
+    const char *name;
+    const struct cplayout_tensor *tensor; /* copied; its memory is borrowed until batch_destroy */
+};
+
+struct cplayout_batch_args {
+    uint64_t size;
+    uint64_t sequence_length;            /* S; 0 = the option seq_length */
+    const struct cplayout_field *fields; /* [field_count]; may be NULL if there are none */
+    uint64_t field_count;
+};
+
+/*
+ * Creates a batch. Cost follows ranks and layouts, not tokens; no row is copied here.
+ * [context-serial] [collective]: ranks compare lengths, layouts and schedules, so that a rank that
+ * disagrees is an error on every rank and never a hang in a hook.
+ * Errors: ARGUMENT, MEMORY, MISMATCH, TIMEOUT, PEER.
+ */
+typedef int32_t (*cplayout_batch_create_fn)(struct cplayout_context *context,
+                                            const struct cplayout_batch_args *args,
+                                            struct cplayout_batch **batch,
+                                            struct cplayout_error *error);
+
+/* Ends a batch; its memory is reused by later ones. NULL is allowed. [any-thread], never fails. */
+typedef void (*cplayout_batch_destroy_fn)(struct cplayout_batch *batch);
+
+/* ---- Hooks ------------------------------------------------------------------------------------ */
+
+enum {
+    CPLAYOUT_FORWARD = 0,
+    CPLAYOUT_BACKWARD = 1,
+};
+
+struct cplayout_call {
+    uint64_t size;
+    const struct cplayout_batch *batch;
+    const struct cplayout_schedule *schedule;
+    int32_t layer;     /* 0 ... layers - 1 */
+    int32_t direction; /* CPLAYOUT_FORWARD or CPLAYOUT_BACKWARD */
+    /* Hidden states (forward) or their gradient (backward) in the layout before the call:
+     * this rank's rows along row_axis, any data type. */
+    const struct cplayout_tensor *input;
+    uint64_t identity; /* identity of the input's partition (plan.h) to be checked; 0 = unchecked */
+    int32_t row_axis;
+    int32_t reserved; /* 0 */
+    void *stream;     /* NULL: tensors are in host memory */
+};
+
+/*
+ * prepare_layer, forward:  converts from the layout of layer i - 1 (the input layout for i = 0) to
+ *                          that of layer i.
+ * finalize_layer, forward: after the last layer, converts to the output layout; otherwise nothing.
+ * Backward, each is the adjoint of the same call: it converts the gradient the other way. So a
+ * chunk's backward begins with finalize_layer of the last layer and ends with prepare_layer of 0.
+ *
+ * `out` has the row count of the layout after the call, and otherwise the shape and type of the
+ * input; its shape and strides are the host's. Where a conversion is due every row of it is written,
+ * and it must not overlap the input. Where none is due, `data` and `byte_offset` of the input are
+ * stored in `out` and nothing else happens: the host sees by out->data == input->data.
+ * Bytes are only moved, so results are exact for every data type, and they depend on the arguments
+ * alone: calls may be repeated (recompute) and interleaved.
+ *
+ * [context-serial]; [collective] where a conversion is due.
+ * Errors: ARGUMENT (layer, direction, row axis, row count, shapes, identity, foreign batch or
+ * schedule), UNSUPPORTED (device memory), MISMATCH, TIMEOUT, PEER. After the last three the context
+ * has failed: later collective calls return the same error, and only destroying is left.
+ */
+typedef int32_t (*cplayout_prepare_layer_fn)(struct cplayout_context *context,
+                                             const struct cplayout_call *call,
+                                             struct cplayout_tensor *out,
+                                             struct cplayout_error *error);
+typedef int32_t (*cplayout_finalize_layer_fn)(struct cplayout_context *context,
+                                              const struct cplayout_call *call,
+                                              struct cplayout_tensor *out,
+                                              struct cplayout_error *error);
+
+/* ---- The table -------------------------------------------------------------------------------- */
+
+/* Every slot of the core table, in order; slots are only ever appended. All are mandatory. */
+#define CPLAYOUT_CORE_SLOTS(SLOT)   \
+    SLOT(core, local_group_create)  \
+    SLOT(core, local_group_destroy) \
+    SLOT(core, options)             \
+    SLOT(core, get_interface)       \
+    SLOT(core, create)              \
+    SLOT(core, destroy)             \
+    SLOT(core, layout)              \
+    SLOT(core, schedule)            \
+    SLOT(core, schedule_describe)   \
+    SLOT(core, layer_describe)      \
+    SLOT(core, batch_create)        \
+    SLOT(core, batch_destroy)       \
+    SLOT(core, prepare_layer)       \
+    SLOT(core, finalize_layer)
+
+#define CPLAYOUT_DECLARE_SLOT(table, slot) cplayout_##slot##_fn slot;
+
+struct cplayout_core {
+    uint64_t size;          /* of the plugin's table: a slot beyond it does not exist */
+    uint32_t abi_major;     /* CPLAYOUT_ABI_MAJOR of the plugin */
+    uint32_t abi_minor;     /* CPLAYOUT_ABI_MINOR of the plugin */
+    uint32_t abi_minor_min; /* oldest host minor it serves */
+    uint32_t draft;         /* CPLAYOUT_ABI_DRAFT of the plugin; must equal the host's */
+    uint64_t features;      /* none defined yet: 0 */
+    const char *name;       /* "cplayout" */
+    const char *version;    /* release, such as "0.1.0" */
+    const char *build;      /* compiler and switches, for bug reports */
+    CPLAYOUT_CORE_SLOTS(CPLAYOUT_DECLARE_SLOT)
+};
+
+/*
+ * The exported function, CPLAYOUT_QUERY_SYMBOL. Stores the plugin's table, which is static and never
+ * changes, or refuses with a reason (VERSION). Reads of `host` the versions, the log and `next`.
+ * [any-thread]
+ */
+typedef int32_t (*cplayout_plugin_query_fn)(const struct cplayout_host *host,
+                                            const struct cplayout_core **core,
+                                            struct cplayout_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

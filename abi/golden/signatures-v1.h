@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The signatures of ABI 1, frozen: one lock per slot and per callback, on the exact pointer type,
+ * written out without the typedefs of the headers. Offsets and sizes do not change when a parameter
+ * does, these assertions fail. Locks are only ever added. tests/abi/signatures.c includes this file
+ * and checks that no slot is left without a lock.
+ */
+
+/* ---- core ------------------------------------------------------------------------------------ */
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->local_group_create,
+                        int32_t (*)(const struct cplayout_host *, int32_t,
+                                    struct cplayout_local_group **, struct cplayout_error *) : 1,
+                        default : 0),
+               "core.local_group_create");
+enum { locked_core_local_group_create };
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->local_group_destroy,
+                        void (*)(struct cplayout_local_group *) : 1, default : 0),
+               "core.local_group_destroy");
+enum { locked_core_local_group_destroy };
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->options,
+                        void (*)(void (*)(void *, const struct cplayout_option_info *), void *) : 1,
+                        default : 0),
+               "core.options");
+enum { locked_core_options };
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->get_interface,
+                        const void *(*)(const char *) : 1, default : 0),
+               "core.get_interface");
+enum { locked_core_get_interface };
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->create,
+                        int32_t (*)(const struct cplayout_create_args *, struct cplayout_context **,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "core.create");
+enum { locked_core_create };
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->destroy,
+                        void (*)(struct cplayout_context *) : 1, default : 0),
+               "core.destroy");
+enum { locked_core_destroy };
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->layout,
+                        int32_t (*)(struct cplayout_context *, const char *, int32_t *,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "core.layout");
+enum { locked_core_layout };
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->schedule,
+                        int32_t (*)(struct cplayout_context *,
+                                    const struct cplayout_schedule_args *,
+                                    struct cplayout_schedule **, struct cplayout_error *) : 1,
+                        default : 0),
+               "core.schedule");
+enum { locked_core_schedule };
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->schedule_describe,
+                        void (*)(const struct cplayout_schedule *,
+                                 struct cplayout_schedule_info *) : 1,
+                        default : 0),
+               "core.schedule_describe");
+enum { locked_core_schedule_describe };
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->layer_describe,
+                        int32_t (*)(const struct cplayout_schedule *, int32_t,
+                                    struct cplayout_layer_info *, struct cplayout_error *) : 1,
+                        default : 0),
+               "core.layer_describe");
+enum { locked_core_layer_describe };
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->batch_create,
+                        int32_t (*)(struct cplayout_context *, const struct cplayout_batch_args *,
+                                    struct cplayout_batch **, struct cplayout_error *) : 1,
+                        default : 0),
+               "core.batch_create");
+enum { locked_core_batch_create };
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->batch_destroy,
+                        void (*)(struct cplayout_batch *) : 1, default : 0),
+               "core.batch_destroy");
+enum { locked_core_batch_destroy };
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->prepare_layer,
+                        int32_t (*)(struct cplayout_context *, const struct cplayout_call *,
+                                    struct cplayout_tensor *, struct cplayout_error *) : 1,
+                        default : 0),
+               "core.prepare_layer");
+enum { locked_core_prepare_layer };
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->finalize_layer,
+                        int32_t (*)(struct cplayout_context *, const struct cplayout_call *,
+                                    struct cplayout_tensor *, struct cplayout_error *) : 1,
+                        default : 0),
+               "core.finalize_layer");
+enum { locked_core_finalize_layer };
+
+/* ---- batch/1 --------------------------------------------------------------------------------- */
+
+_Static_assert(_Generic(((struct cplayout_batch_interface *)0)->view_describe,
+                        int32_t (*)(const struct cplayout_batch *, int32_t, const char *,
+                                    struct cplayout_view *, struct cplayout_error *) : 1,
+                        default : 0),
+               "batch.view_describe");
+enum { locked_batch_view_describe };
+
+_Static_assert(_Generic(((struct cplayout_batch_interface *)0)->view_fill,
+                        int32_t (*)(const struct cplayout_batch *, int32_t, const char *,
+                                    const struct cplayout_tensor *, struct cplayout_error *) : 1,
+                        default : 0),
+               "batch.view_fill");
+enum { locked_batch_view_fill };
+
+_Static_assert(_Generic(((struct cplayout_batch_interface *)0)->view_partition,
+                        int32_t (*)(const struct cplayout_batch *, int32_t,
+                                    const struct cplayout_partition **,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "batch.view_partition");
+enum { locked_batch_view_partition };
+
+/* ---- plan/1 ---------------------------------------------------------------------------------- */
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->partition_create,
+                        int32_t (*)(const struct cplayout_host *,
+                                    const struct cplayout_partition_args *,
+                                    struct cplayout_partition **, struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.partition_create");
+enum { locked_plan_partition_create };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->partition_destroy,
+                        void (*)(struct cplayout_partition *) : 1, default : 0),
+               "plan.partition_destroy");
+enum { locked_plan_partition_destroy };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->partition_describe,
+                        void (*)(const struct cplayout_partition *,
+                                 struct cplayout_partition_info *) : 1,
+                        default : 0),
+               "plan.partition_describe");
+enum { locked_plan_partition_describe };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->rank_describe,
+                        int32_t (*)(const struct cplayout_partition *, int32_t,
+                                    struct cplayout_rank_info *, struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.rank_describe");
+enum { locked_plan_rank_describe };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->fragments,
+                        int32_t (*)(const struct cplayout_partition *, int32_t,
+                                    struct cplayout_fragment *, uint64_t, uint64_t *,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.fragments");
+enum { locked_plan_fragments };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->positions,
+                        int32_t (*)(const struct cplayout_partition *, int32_t, int64_t *, uint64_t,
+                                    uint64_t *, struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.positions");
+enum { locked_plan_positions };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->chain,
+                        int32_t (*)(const struct cplayout_partition *, struct cplayout_chain_part *,
+                                    uint64_t, uint64_t *, struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.chain");
+enum { locked_plan_chain };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->route_create,
+                        int32_t (*)(const struct cplayout_host *, const struct cplayout_partition *,
+                                    const struct cplayout_partition *, struct cplayout_route **,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.route_create");
+enum { locked_plan_route_create };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->route_destroy,
+                        void (*)(struct cplayout_route *) : 1, default : 0),
+               "plan.route_destroy");
+enum { locked_plan_route_destroy };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->route_describe,
+                        void (*)(const struct cplayout_route *, struct cplayout_route_info *) : 1,
+                        default : 0),
+               "plan.route_describe");
+enum { locked_plan_route_describe };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->moves,
+                        int32_t (*)(const struct cplayout_route *, int32_t, int32_t,
+                                    struct cplayout_move *, uint64_t, uint64_t *,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.moves");
+enum { locked_plan_moves };
+
+/* ---- Callbacks and the exported function ----------------------------------------------------- */
+
+_Static_assert(_Generic(((struct cplayout_host *)0)->log,
+                        void (*)(void *, int32_t, const char *) : 1, default : 0),
+               "host.log");
+
+_Static_assert(_Generic(((struct cplayout_host *)0)->allocate, void *(*)(void *, uint64_t) : 1,
+                        default : 0),
+               "host.allocate");
+
+_Static_assert(_Generic(((struct cplayout_host *)0)->release,
+                        void (*)(void *, void *, uint64_t) : 1, default : 0),
+               "host.release");
+
+_Static_assert(_Generic(((struct cplayout_create_args *)0)->diagnose,
+                        void (*)(void *, const struct cplayout_diagnostic *) : 1, default : 0),
+               "create_args.diagnose");
+
+_Static_assert(_Generic((cplayout_plugin_query_fn)0,
+                        int32_t (*)(const struct cplayout_host *, const struct cplayout_core **,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "plugin_query");

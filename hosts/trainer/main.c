@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cplayout-trainer: trains one small model in several arrangements of layouts, one after the other,
+ * and shows that they agree and what each costs. Exit status: 0 fine, 1 a run failed or the layouts
+ * disagree, 2 wrong usage.
+ */
+#include <cblas.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "report.h"
+#include "session.h"
+#include "settings.h"
+#include "text.h"
+#include "train.h"
+
+enum { EXIT_USAGE = 2 };
+
+/* The plugin of the build tree if this program still stands in one, else the loader's default. */
+static const char *plugin_path(const struct settings *settings)
+{
+#ifdef CPLAYOUT_BUILD_PLUGIN
+    if (settings->plugin == NULL && access(CPLAYOUT_BUILD_PLUGIN, R_OK) == 0) {
+        return CPLAYOUT_BUILD_PLUGIN;
+    }
+#endif
+    return settings->plugin;
+}
+
+static int64_t count_runs(const struct settings *settings)
+{
+    int64_t runs = 0;
+
+    for (size_t i = 0; i < ARRANGEMENTS; i++) {
+        runs += settings->chosen[i];
+    }
+    return runs;
+}
+
+/* Runs every chosen arrangement; `results` has room for all, `done` counts those to destroy. */
+static int run_all(struct run_args *args, struct run_result *results, size_t *done)
+{
+    const struct settings *const settings = args->settings;
+    char message[512];
+    int code = 0;
+
+    for (size_t i = 0; i < ARRANGEMENTS && code == 0; i++) {
+        if (settings->chosen[i]) {
+            args->arrangement = arrangement_at(i);
+            progress_begin(args->progress, args->arrangement->name, settings->steps);
+            code = train_run(args, &results[(*done)++], message);
+        }
+    }
+    progress_end(args->progress);
+    if (code != 0) {
+        (void)fprintf(stderr, "cplayout-trainer: %s: %s\n", args->arrangement->name, message);
+    }
+    return code;
+}
+
+static int show(const struct report *report)
+{
+    const struct agreement agreement = report_agreement(report);
+
+    if (!report->settings->json) {
+        report_table(report);
+    } else if (report_json(report) != 0) {
+        (void)fprintf(stderr, "cplayout-trainer: cannot write the results\n");
+        return EXIT_FAILURE;
+    }
+    if (agreement.compared && !agreement.holds) {
+        (void)fprintf(stderr, "cplayout-trainer: the layouts disagree\n");
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}
+
+static int train_with(const struct plugin *plugin, const struct settings *settings,
+                      const struct text *text)
+{
+    struct run_result results[ARRANGEMENTS] = {0};
+    struct report report = {.runs = results, .settings = settings, .text = text};
+    struct progress progress;
+    struct run_args args = {.plugin = plugin,
+                            .settings = settings,
+                            .text = text,
+                            .progress = &progress};
+    int code;
+
+    progress_init(&progress, settings->steps * count_runs(settings), settings->sequence);
+    code = run_all(&args, results, &report.count) == 0 ? show(&report) : EXIT_FAILURE;
+    for (size_t i = 0; i < report.count; i++) {
+        run_result_destroy(&results[i]);
+    }
+    return code;
+}
+
+static int train(const struct settings *settings)
+{
+    struct plugin plugin;
+    struct text text;
+    char message[512];
+    int code;
+
+    if (text_read(&text, settings->texts, settings->text_count, settings->sequence, message) != 0) {
+        (void)fprintf(stderr, "cplayout-trainer: %s\n", message);
+        return EXIT_FAILURE;
+    }
+    if (plugin_load(&plugin, plugin_path(settings), message) != 0) {
+        (void)fprintf(stderr, "cplayout-trainer: %s\n", message);
+        text_destroy(&text);
+        return EXIT_FAILURE;
+    }
+    openblas_set_num_threads(1); /* ranks are the threads */
+    code = train_with(&plugin, settings, &text);
+    plugin_unload(&plugin);
+    text_destroy(&text);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct settings settings;
+    const enum settings_verdict verdict = settings_read(&settings, argc, argv);
+    int code = EXIT_USAGE;
+
+    if (verdict == SETTINGS_RUN) {
+        code = train(&settings);
+    } else if (verdict == SETTINGS_DONE) {
+        code = EXIT_SUCCESS;
+    }
+    settings_destroy(&settings);
+    return code;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a user gets to see of the runs: a table with a verdict, or JSON.
+ */
+#ifndef TRAINER_REPORT_H
+#define TRAINER_REPORT_H
+
+#include "train.h"
+
+struct report {
+    const struct run_result *runs;
+    size_t count;
+    const struct settings *settings;
+    const struct text *text;
+};
+
+/* How far runs are from the run `single`; zero where there is none. */
+struct agreement {
+    bool compared;   /* there is a `single` and another run */
+    double loss;     /* largest relative difference of a loss, over all steps and runs */
+    double gradient; /* largest difference of a gradient entry of step 1, relative to the
+                               largest entry */
+    double fall;     /* largest last loss over first loss, over all runs */
+    bool holds;      /* loss within 1e-3, gradients within 1e-5 */
+};
+
+struct agreement report_agreement(const struct report *report);
+
+/* A table for people, on stdout. */
+void report_table(const struct report *report);
+
+/* One JSON object on stdout. 0, or -1 if there is no memory or stdout cannot be written. */
+int report_json(const struct report *report);
+
+#endif

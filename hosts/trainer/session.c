@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "views.h"
+
+enum { OPTIONS = 7 };
+
+struct session {
+    const struct plugin *plugin;
+    struct cplayout_context *context;
+    struct cplayout_schedule *schedule;
+    struct cplayout_batch *batch;
+    struct cplayout_error error;
+    char message[512];
+    int32_t rank, ranks;
+    int64_t sequence;
+    int width;
+    int layers;
+
+    struct cplayout_schedule_info stack;
+    int32_t *layer_layout;         /* [layers] handles */
+    const struct shard **by_layer; /* [layers] */
+    int32_t linear, attention;     /* handles */
+    struct views views;
+    bool seen;                /* the views are filled; S and the layouts never change */
+    int32_t *tokens, *labels; /* [rows] cut by the plugin where it gives no slice */
+    int64_t conversion_bytes;
+};
+
+/* ---- Session ---------------------------------------------------------------------------------- */
+
+static int fail(struct session *session, const char *what)
+{
+    (void)snprintf(session->message, sizeof(session->message), "rank %d: %s: %.450s", session->rank,
+                   what, session->error.message);
+    return -1;
+}
+
+/* Keeps the first finding that is an error, with its hint. */
+static void keep_finding(void *self, const struct cplayout_diagnostic *finding)
+{
+    struct session *const session = self;
+
+    if (finding->severity == CPLAYOUT_SEVERITY_ERROR && session->message[0] == '\0') {
+        (void)snprintf(session->message, sizeof(session->message), "%s: %.200s (%.200s)",
+                       finding->code, finding->message, finding->hint);
+    }
+}
+
+static int create_context(struct session *session, const struct session_args *args)
+{
+    struct cplayout_host host = plugin_host();
+    const struct arrangement *const arrangement = args->arrangement;
+    char cp[16];
+    char sequence[24];
+    const struct cplayout_option options[OPTIONS] = {
+        {"context_parallel_size", cp},
+        {"seq_length", sequence},
+        {"hybrid_layer_pattern", args->settings->pattern},
+        {"linear_cp_layout", arrangement->linear},
+        {"attention_cp_layout", arrangement->attention},
+        {"linear_chain", arrangement->linear_chain},
+        {"timeout_seconds", "60"},
+    };
+    const struct cplayout_create_args create = {
+        .size = sizeof(create),
+        .host = &host,
+        .options = options,
+        .option_count = OPTIONS,
+        .diagnose = keep_finding,
+        .diagnose_self = session,
+    };
+
+    (void)snprintf(cp, sizeof(cp), "%d", args->ranks);
+    (void)snprintf(sequence, sizeof(sequence), "%" PRId64, args->settings->sequence);
+    host.rank = args->rank;
+    host.ranks = args->ranks;
+    host.local_group = args->group;
+    if (args->plugin->core->create(&create, &session->context, &session->error) == CPLAYOUT_OK) {
+        return 0;
+    }
+    return session->message[0] != '\0' ? -1 : fail(session, "registering");
+}
+
+static int create_schedule(struct session *session)
+{
+    const struct cplayout_core *const core = session->plugin->core;
+    const struct cplayout_schedule_args args = {.size = sizeof(args)};
+
+    session->stack.size = sizeof(session->stack);
+    if (core->schedule(session->context, &args, &session->schedule, &session->error) != 0 ||
+        core->layout(session->context, "linear", &session->linear, &session->error) != 0 ||
+        core->layout(session->context, "attention", &session->attention, &session->error) != 0) {
+        return fail(session, "making the schedule");
+    }
+    core->schedule_describe(session->schedule, &session->stack);
+    session->layers = session->stack.layers;
+    return 0;
+}
+
+static int describe_layers(struct session *session)
+{
+    const size_t layers = (size_t)session->layers;
+
+    session->layer_layout = calloc(layers + 1, sizeof(*session->layer_layout));
+    session->by_layer = calloc(layers + 1, sizeof(*session->by_layer));
+    if (session->layer_layout == NULL || session->by_layer == NULL) {
+        return fail(session, "out of memory");
+    }
+    for (int i = 0; i < session->layers; i++) {
+        struct cplayout_layer_info info = {.size = sizeof(info)};
+
+        if (session->plugin->core->layer_describe(session->schedule, i, &info, &session->error) !=
+            CPLAYOUT_OK) {
+            return fail(session, "describing a layer");
+        }
+        session->layer_layout[i] = info.layout;
+        session->by_layer[i] = &session->views.by_layout[info.layout].shard;
+    }
+    return 0;
+}
+
+/* Room for this rank's rows; every layout of a dense sequence gives it S / P of them. */
+static int allocate_rows(struct session *session)
+{
+    const size_t rows = (size_t)(session->sequence / session->ranks);
+
+    session->tokens = calloc(rows + 1, sizeof(*session->tokens));
+    session->labels = calloc(rows + 1, sizeof(*session->labels));
+    return session->tokens != NULL && session->labels != NULL ? 0 : fail(session, "out of memory");
+}
+
+struct session *session_create(const struct session_args *args, char message[512])
+{
+    struct session *const session = calloc(1, sizeof(*session));
+
+    if (session == NULL) {
+        (void)snprintf(message, 512, "out of memory");
+        return NULL;
+    }
+    session->plugin = args->plugin;
+    session->error.size = sizeof(session->error);
+    session->rank = args->rank;
+    session->ranks = args->ranks;
+    session->sequence = args->settings->sequence;
+    session->width = args->width;
+    if (create_context(session, args) != 0 || create_schedule(session) != 0 ||
+        describe_layers(session) != 0 || allocate_rows(session) != 0) {
+        (void)snprintf(message, 512, "%s", session->message);
+        session_destroy(session);
+        return NULL;
+    }
+    return session;
+}
+
+void session_destroy(struct session *session)
+{
+    if (session == NULL) {
+        return;
+    }
+    session_end(session);
+    session->plugin->core->destroy(session->context);
+    views_destroy(&session->views);
+    free(session->layer_layout);
+    free(session->by_layer);
+    free(session->tokens);
+    free(session->labels);
+    free(session);
+}
+
+/* ---- Batches ---------------------------------------------------------------------------------- */
+
+/* The view of a field in the boundary layout: a slice of the input, or a copy in `room`. */
+static int cut_field(struct session *session, const char *field, int32_t *room,
+                     const int32_t **rows)
+{
+    const struct cplayout_batch_interface *const batch = session->plugin->batch;
+    const int32_t layout = session->stack.input_layout;
+    struct cplayout_view view = {.size = sizeof(view)};
+
+    if (batch->view_describe(session->batch, layout, field, &view, &session->error) != 0) {
+        return fail(session, field);
+    }
+    if (view.tensor.data != NULL) {
+        *rows = (const int32_t *)view.tensor.data + view.tensor.byte_offset / sizeof(int32_t);
+        return 0;
+    }
+    view.tensor.data = room;
+    view.tensor.byte_offset = 0;
+    if (batch->view_fill(session->batch, layout, field, &view.tensor, &session->error) != 0) {
+        return fail(session, field);
+    }
+    *rows = room;
+    return 0;
+}
+
+static int read_views(struct session *session)
+{
+    const struct views_source source = {
+        .plugin = session->plugin,
+        .batch = session->batch,
+        .rank = session->rank,
+        .ranks = session->ranks,
+        .sequence = session->sequence,
+        .linear = session->linear,
+        .attention = session->attention,
+        .boundary = session->stack.input_layout,
+    };
+
+    if (!session->seen && views_read(&session->views, &source, &session->error) != 0) {
+        return fail(session, "reading layouts");
+    }
+    session->seen = true;
+    return 0;
+}
+
+int session_begin(struct session *session, int32_t *tokens, int32_t *labels,
+                  struct step_input *input)
+{
+    int64_t shape[2] = {1, session->sequence};
+    const struct cplayout_tensor whole[2] = {
+        {tokens, {CPLAYOUT_DEVICE_CPU, 0}, 2, {CPLAYOUT_TYPE_INT, 32, 1}, shape, NULL, 0},
+        {labels, {CPLAYOUT_DEVICE_CPU, 0}, 2, {CPLAYOUT_TYPE_INT, 32, 1}, shape, NULL, 0},
+    };
+    const struct cplayout_field fields[2] = {{"tokens", &whole[0]}, {"labels", &whole[1]}};
+    const struct cplayout_batch_args args = {
+        .size = sizeof(args),
+        .sequence_length = (uint64_t)session->sequence,
+        .fields = fields,
+        .field_count = 2,
+    };
+
+    if (session->plugin->core->batch_create(session->context, &args, &session->batch,
+                                            &session->error) != CPLAYOUT_OK) {
+        return fail(session, "creating a batch");
+    }
+    if (read_views(session) != 0 ||
+        cut_field(session, "tokens", session->tokens, &input->tokens) != 0 ||
+        cut_field(session, "labels", session->labels, &input->labels) != 0) {
+        return -1;
+    }
+    input->layers = session->by_layer;
+    input->boundary = &session->views.by_layout[session->stack.input_layout].shard;
+    return 0;
+}
+
+void session_end(struct session *session)
+{
+    session->plugin->core->batch_destroy(session->batch);
+    session->batch = NULL;
+}
+
+/* ---- Hooks ------------------------------------------------------------------------------------ */
+
+/* Layouts before and after a hook, forward. */
+static void hook_layouts(const struct session *session, bool finalize, int layer, int32_t *from,
+                         int32_t *to)
+{
+    const int32_t here = session->layer_layout[layer];
+
+    if (finalize) {
+        *from = here;
+        *to = layer == session->layers - 1 ? session->stack.output_layout : here;
+    } else {
+        *from = layer > 0 ? session->layer_layout[layer - 1] : session->stack.input_layout;
+        *to = here;
+    }
+}
+
+static int run_hook(struct session *session, bool finalize, int layer, int backward, real *in,
+                    real *out, real **result)
+{
+    const struct cplayout_core *const core = session->plugin->core;
+    int32_t from;
+    int32_t to;
+
+    hook_layouts(session, finalize, layer, backward ? &to : &from, backward ? &from : &to);
+
+    int64_t in_shape[2] = {session->views.by_layout[from].shard.rows, session->width};
+    int64_t out_shape[2] = {session->views.by_layout[to].shard.rows, session->width};
+    const struct cplayout_type type = {CPLAYOUT_TYPE_FLOAT, 8 * sizeof(real), 1};
+    const struct cplayout_device cpu = {CPLAYOUT_DEVICE_CPU, 0};
+    const struct cplayout_tensor input = {in, cpu, 2, type, in_shape, NULL, 0};
+    struct cplayout_tensor output = {out, cpu, 2, type, out_shape, NULL, 0};
+    const struct cplayout_call call = {
+        .size = sizeof(call),
+        .batch = session->batch,
+        .schedule = session->schedule,
+        .layer = layer,
+        .direction = backward ? CPLAYOUT_BACKWARD : CPLAYOUT_FORWARD,
+        .input = &input,
+    };
+
+    if ((finalize ? core->finalize_layer : core->prepare_layer)(session->context, &call, &output,
+                                                                &session->error) != CPLAYOUT_OK) {
+        return fail(session, finalize ? "finalize_layer" : "prepare_layer");
+    }
+    if (output.data != in) {
+        session->conversion_bytes +=
+            session->views.sent_rows[from][to] * session->width * (int64_t)sizeof(real);
+    }
+    *result = output.data;
+    return 0;
+}
+
+static int prepare(void *self, int layer, int backward, real *in, real *out, real **result)
+{
+    return run_hook(self, false, layer, backward, in, out, result);
+}
+
+static int finalize(void *self, int layer, int backward, real *in, real *out, real **result)
+{
+    return run_hook(self, true, layer, backward, in, out, result);
+}
+
+struct converter session_converter(struct session *session)
+{
+    return (struct converter){.self = session, .prepare = prepare, .finalize = finalize};
+}
+
+const char *session_error(const struct session *session)
+{
+    return session->message;
+}
+
+int64_t session_conversion_bytes(const struct session *session)
+{
+    return session->conversion_bytes;
+}
+
+double session_attention_balance(const struct session *session)
+{
+    return session->views.attention_balance;
+}
+
+int64_t session_chain_parts(const struct session *session)
+{
+    return session->views.by_layout[session->linear].shard.parts;
+}

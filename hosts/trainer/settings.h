@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the user asks for: the command line, and the four arrangements of layouts.
+ */
+#ifndef TRAINER_SETTINGS_H
+#define TRAINER_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Who runs in which layout. */
+struct arrangement {
+    const char *name;
+    bool alone;               /* one rank, whatever --cp says */
+    const char *linear;       /* layout of all layers but attention */
+    const char *attention;    /* layout of attention */
+    const char *linear_chain; /* how the plugin is told that the scan finds its neighbours */
+    const char *summary;
+};
+
+enum { ARRANGEMENTS = 4 };
+
+const struct arrangement *arrangement_at(size_t index);
+
+struct settings {
+    const char *plugin; /* NULL: the loader's default */
+    char **texts;       /* [text_count], of the command line */
+    size_t text_count;
+    const char *pattern;
+    bool chosen[ARRANGEMENTS]; /* by arrangement_at */
+    int32_t cp;                /* P of the arrangements that are not alone */
+    int64_t steps;
+    int64_t sequence; /* tokens per step */
+    uint64_t seed;
+    bool json;
+};
+
+enum settings_verdict { SETTINGS_RUN, SETTINGS_DONE, SETTINGS_WRONG };
+
+/*
+ * Reads the command line. DONE: help was printed. WRONG: one message was printed to stderr.
+ * settings_destroy frees what it holds in all three cases.
+ */
+enum settings_verdict settings_read(struct settings *settings, int argc, char **argv);
+void settings_destroy(struct settings *settings);
+
+#endif

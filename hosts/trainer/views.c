@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "views.h"
+
+#include <stdlib.h>
+
+static int fail_memory(struct cplayout_error *error)
+{
+    error->status = CPLAYOUT_ERROR_MEMORY;
+    (void)snprintf(error->message, sizeof(error->message), "out of memory");
+    return -1;
+}
+
+static int read_chain(const struct plugin *plugin, const struct cplayout_partition *partition,
+                      struct view *view, struct cplayout_error *error)
+{
+    struct cplayout_chain_part *parts;
+    uint64_t count = 0;
+    int code;
+
+    if (plugin->plan->chain(partition, NULL, 0, &count, error) != CPLAYOUT_OK) {
+        return -1;
+    }
+    parts = calloc(count + 1, sizeof(*parts));
+    view->chain = calloc(count + 1, sizeof(*view->chain));
+    if (parts == NULL || view->chain == NULL) {
+        free(parts);
+        return fail_memory(error);
+    }
+    code = plugin->plan->chain(partition, parts, count, &count, error) == CPLAYOUT_OK ? 0 : -1;
+    for (uint64_t i = 0; i < count && code == 0; i++) {
+        view->chain[i] =
+            (struct part){parts[i].rank, parts[i].start, parts[i].length, parts[i].local};
+    }
+    view->shard.parts = (int64_t)count;
+    view->shard.chain = view->chain;
+    free(parts);
+    return code;
+}
+
+static int read_positions(const struct plugin *plugin, const struct cplayout_partition *partition,
+                          struct view *view, struct cplayout_error *error)
+{
+    const int32_t rank = view->shard.rank;
+    uint64_t rows = 0;
+
+    if (plugin->plan->positions(partition, rank, NULL, 0, &rows, error) != CPLAYOUT_OK) {
+        return -1;
+    }
+    view->positions = calloc(rows + 1, sizeof(*view->positions));
+    if (view->positions == NULL) {
+        return fail_memory(error);
+    }
+    view->shard.rows = (int64_t)rows;
+    view->shard.positions = view->positions;
+    return plugin->plan->positions(partition, rank, view->positions, rows, &rows, error) ==
+                   CPLAYOUT_OK
+               ? 0
+               : -1;
+}
+
+static int read_view(struct views *views, const struct views_source *source, int32_t layout,
+                     struct cplayout_error *error)
+{
+    const struct plugin *const plugin = source->plugin;
+    const struct cplayout_partition *partition = NULL;
+    struct view *const view = &views->by_layout[layout];
+
+    if (view->chain != NULL) {
+        return 0; /* two roles share a layout */
+    }
+    if (plugin->batch->view_partition(source->batch, layout, &partition, error) != CPLAYOUT_OK) {
+        return -1;
+    }
+    view->shard =
+        (struct shard){.rank = source->rank, .ranks = source->ranks, .sequence = source->sequence};
+    if (read_chain(plugin, partition, view, error) != 0) {
+        return -1;
+    }
+    return read_positions(plugin, partition, view, error);
+}
+
+/* Adds up the rows of all messages this rank sends on a route. */
+static int count_sent(const struct plugin *plugin, const struct cplayout_route *route, int32_t rank,
+                      int64_t *rows, struct cplayout_error *error)
+{
+    struct cplayout_move *moves;
+    uint64_t count = 0;
+    int32_t status;
+
+    status = plugin->plan->moves(route, rank, CPLAYOUT_MOVES_SENT, NULL, 0, &count, error);
+    if (status != CPLAYOUT_OK) {
+        return -1;
+    }
+    moves = calloc(count + 1, sizeof(*moves));
+    if (moves == NULL) {
+        return fail_memory(error);
+    }
+    status = plugin->plan->moves(route, rank, CPLAYOUT_MOVES_SENT, moves, count, &count, error);
+    *rows = 0;
+    for (uint64_t i = 0; i < count && status == CPLAYOUT_OK; i++) {
+        *rows += moves[i].rows;
+    }
+    free(moves);
+    return status == CPLAYOUT_OK ? 0 : -1;
+}
+
+static int read_route(struct views *views, const struct views_source *source, int32_t from,
+                      int32_t to, struct cplayout_error *error)
+{
+    const struct plugin *const plugin = source->plugin;
+    const struct cplayout_host host = plugin_host();
+    const struct cplayout_partition *before = NULL;
+    const struct cplayout_partition *after = NULL;
+    struct cplayout_route *route = NULL;
+    int code;
+
+    if (plugin->batch->view_partition(source->batch, from, &before, error) != CPLAYOUT_OK ||
+        plugin->batch->view_partition(source->batch, to, &after, error) != CPLAYOUT_OK ||
+        plugin->plan->route_create(&host, before, after, &route, error) != CPLAYOUT_OK) {
+        return -1;
+    }
+    code = count_sent(plugin, route, source->rank, &views->sent_rows[from][to], error);
+    plugin->plan->route_destroy(route);
+    return code;
+}
+
+static int read_balance(struct views *views, const struct views_source *source,
+                        struct cplayout_error *error)
+{
+    const struct plugin *const plugin = source->plugin;
+    const struct cplayout_partition *partition = NULL;
+    double most = 0;
+    double sum = 0;
+
+    if (plugin->batch->view_partition(source->batch, source->attention, &partition, error) !=
+        CPLAYOUT_OK) {
+        return -1;
+    }
+    for (int32_t rank = 0; rank < source->ranks; rank++) {
+        struct cplayout_rank_info info = {.size = sizeof(info)};
+
+        if (plugin->plan->rank_describe(partition, rank, &info, error) != CPLAYOUT_OK) {
+            return -1;
+        }
+        sum += (double)info.attention_pairs;
+        most = (double)info.attention_pairs > most ? (double)info.attention_pairs : most;
+    }
+    views->attention_balance = most / (sum / source->ranks);
+    return 0;
+}
+
+int views_read(struct views *views, const struct views_source *source, struct cplayout_error *error)
+{
+    const int32_t roles[] = {source->linear, source->attention, source->boundary};
+    const size_t count = sizeof(roles) / sizeof(roles[0]);
+
+    for (size_t i = 0; i < count; i++) {
+        if (read_view(views, source, roles[i], error) != 0) {
+            return -1;
+        }
+        for (size_t j = 0; j < count; j++) {
+            if (read_route(views, source, roles[i], roles[j], error) != 0) {
+                return -1;
+            }
+        }
+    }
+    return read_balance(views, source, error);
+}
+
+void views_destroy(struct views *views)
+{
+    for (int i = 0; i < VIEWS_MOST; i++) {
+        free(views->by_layout[i].chain);
+        free(views->by_layout[i].positions);
+        views->by_layout[i] = (struct view){0};
+    }
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the plugin says about the layouts of a batch, in the words of the model: shards, and what
+ * conversions and attention cost. One rank, one thread.
+ */
+#ifndef TRAINER_VIEWS_H
+#define TRAINER_VIEWS_H
+
+#include "plugin.h"
+#include "shard.h"
+
+enum { VIEWS_MOST = 3 };
+
+/* One layout of the batch, for this rank. */
+struct view {
+    struct shard shard;
+    struct part *chain;
+    int64_t *positions;
+};
+
+struct views {
+    struct view by_layout[VIEWS_MOST];         /* by the plugin's handle; those in use are filled */
+    int64_t sent_rows[VIEWS_MOST][VIEWS_MOST]; /* from, to: rows this rank sends */
+    double attention_balance; /* busiest rank over the mean, in causal (query, key) pairs */
+};
+
+/* What to ask about. */
+struct views_source {
+    const struct plugin *plugin;
+    const struct cplayout_batch *batch;
+    int32_t rank, ranks;
+    int64_t sequence;
+    int32_t linear, attention, boundary; /* handles */
+};
+
+/* 0, or -1 with the reason in `error`; views_destroy in both cases. */
+int views_read(struct views *views, const struct views_source *source,
+               struct cplayout_error *error);
+void views_destroy(struct views *views);
+
+#endif

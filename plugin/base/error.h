@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one error path: a status and a message. Whoever detects a problem first writes the message;
+ * everyone above returns the status unchanged. The entry room copies the message into the caller's
+ * record and logs it.
+ */
+#ifndef CPL_BASE_ERROR_H
+#define CPL_BASE_ERROR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Equal to the statuses of the ABI; the entry room asserts it. */
+enum cpl_status {
+    CPL_OK = 0,
+    CPL_ERROR_ARGUMENT = 1,
+    CPL_ERROR_CONFIGURATION = 2,
+    CPL_ERROR_UNSUPPORTED = 3,
+    CPL_ERROR_MEMORY = 4,
+    CPL_ERROR_CAPACITY = 5,
+    CPL_ERROR_TIMEOUT = 6,
+    CPL_ERROR_PEER = 7,
+    CPL_ERROR_MISMATCH = 8,
+    CPL_ERROR_VERSION = 9,
+};
+
+#define CPL_MESSAGE_BYTES 488
+
+struct cpl_error {
+    enum cpl_status status;
+    char message[CPL_MESSAGE_BYTES];
+};
+
+/* Writes the message and returns `status`. A message that is too long is cut. */
+enum cpl_status cpl_fail(struct cpl_error *error, enum cpl_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The message for an allocation that failed. */
+enum cpl_status cpl_fail_memory(struct cpl_error *error, size_t bytes);
+
+#endif

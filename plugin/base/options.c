@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+
+static const struct cpl_option_spec specs[CPL_OPTION_COUNT] = {
+    [CPL_OPTION_CONTEXT_PARALLEL_SIZE] =
+        {
+            .name = "context_parallel_size",
+            .type = CPL_TYPE_INTEGER,
+            .default_value = "1",
+            .values = "1 ... 65536",
+            .help = "ranks that share one sequence (P)",
+            .least = 1,
+            .most = 65536,
+        },
+    [CPL_OPTION_LINEAR_CP_LAYOUT] =
+        {
+            .name = "linear_cp_layout",
+            .type = CPL_TYPE_LAYOUT,
+            .default_value = "zigzag",
+            .help = "layout of every layer but attention",
+        },
+    [CPL_OPTION_ATTENTION_CP_LAYOUT] =
+        {
+            .name = "attention_cp_layout",
+            .type = CPL_TYPE_LAYOUT,
+            .default_value = "zigzag",
+            .help = "layout of softmax attention layers",
+        },
+    [CPL_OPTION_BOUNDARY_CP_LAYOUT] =
+        {
+            .name = "boundary_cp_layout",
+            .type = CPL_TYPE_LAYOUT,
+            .default_value = "",
+            .help = "layout in which a layer stack receives and returns hidden states; the linear "
+                    "layout if not set",
+        },
+    [CPL_OPTION_ATTENTION_ACCEPTS] =
+        {
+            .name = "attention_accepts",
+            .type = CPL_TYPE_CHOICE,
+            .default_value = "zigzag",
+            .values = "zigzag, any",
+            .help = "what the attention kernel can run on: two zigzag chunks, or any fragments",
+        },
+    [CPL_OPTION_LINEAR_CHAIN] =
+        {
+            .name = "linear_chain",
+            .type = CPL_TYPE_CHOICE,
+            .default_value = "rank",
+            .values = "rank, table",
+            .help = "how the scan finds its neighbours: slice r on rank r, or by the chain",
+        },
+    [CPL_OPTION_HYBRID_LAYER_PATTERN] =
+        {
+            .name = "hybrid_layer_pattern",
+            .type = CPL_TYPE_PATTERN,
+            .default_value = "",
+            .values = "M G K L linear, * + D C H W attention, - MLP, E mixture of experts",
+            .help = "one symbol per layer; unknown if not set",
+        },
+    [CPL_OPTION_SEQ_LENGTH] =
+        {
+            .name = "seq_length",
+            .type = CPL_TYPE_INTEGER,
+            .default_value = "0",
+            .values = "0 ... 4294967295",
+            .help = "tokens of one sequence (S); 0 if unknown",
+            .least = 0,
+            .most = INT64_C(0xffffffff),
+        },
+    [CPL_OPTION_TIMEOUT_SECONDS] =
+        {
+            .name = "timeout_seconds",
+            .type = CPL_TYPE_NUMBER,
+            .default_value = "600",
+            .values = "above 0, up to 1000000",
+            .help = "longest wait for another rank",
+            .least = 0,
+            .most = 1000000,
+        },
+};
+
+const struct cpl_option_spec *cpl_option_spec(enum cpl_option_id id)
+{
+    return &specs[id];
+}
+
+const char *cpl_option_type_name(enum cpl_option_type type)
+{
+    static const char *const names[] = {
+        [CPL_TYPE_INTEGER] = "integer", [CPL_TYPE_NUMBER] = "number",
+        [CPL_TYPE_CHOICE] = "choice",   [CPL_TYPE_LAYOUT] = "layout",
+        [CPL_TYPE_PATTERN] = "pattern",
+    };
+
+    return names[type];
+}
+
+enum cpl_option_id cpl_option_find(const char *name)
+{
+    enum cpl_option_id id = 0;
+
+    while (id < CPL_OPTION_COUNT && strcmp(specs[id].name, name) != 0) {
+        id++;
+    }
+    return id;
+}
+
+const char *cpl_option_nearest(const char *name)
+{
+    const char *nearest = NULL;
+    size_t best = strlen(name) / 3 + 1;
+
+    for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT; id++) {
+        const size_t distance = cpl_edit_distance(name, specs[id].name);
+
+        if (distance <= best) {
+            best = distance;
+            nearest = specs[id].name;
+        }
+    }
+    return nearest;
+}
+
+/* The whole text as a decimal integer. */
+static bool parse_integer(const struct cpl_option_spec *spec, struct cpl_option_value *value)
+{
+    char *end;
+
+    if (value->text[strspn(value->text, "-0123456789")] != '\0') {
+        return false;
+    }
+    errno = 0;
+    value->integer = strtoll(value->text, &end, 10);
+    return end != value->text && *end == '\0' && errno == 0 && value->integer >= spec->least &&
+           value->integer <= spec->most;
+}
+
+static bool parse_number(const struct cpl_option_spec *spec, struct cpl_option_value *value)
+{
+    char *end;
+
+    if (value->text[strspn(value->text, "+-.eE0123456789")] != '\0') {
+        return false;
+    }
+    value->number = strtod(value->text, &end);
+    return end != value->text && *end == '\0' && isfinite(value->number) &&
+           value->number > (double)spec->least && value->number <= (double)spec->most;
+}
+
+static bool parse_choice(const struct cpl_option_spec *spec, const struct cpl_option_value *value)
+{
+    const size_t length = strlen(value->text);
+    const char *choice = spec->values;
+
+    while (length > 0 && choice != NULL) {
+        if (strncmp(choice, value->text, length) == 0 &&
+            (choice[length] == ',' || choice[length] == '\0')) {
+            return true;
+        }
+        choice = strchr(choice, ' ');
+        choice = choice != NULL ? choice + 1 : NULL;
+    }
+    return false;
+}
+
+static bool parse_value(const struct cpl_option_spec *spec, struct cpl_option_value *value)
+{
+    switch (spec->type) {
+    case CPL_TYPE_INTEGER:
+        return parse_integer(spec, value);
+    case CPL_TYPE_NUMBER:
+        return parse_number(spec, value);
+    case CPL_TYPE_CHOICE:
+        return parse_choice(spec, value);
+    case CPL_TYPE_LAYOUT:
+    case CPL_TYPE_PATTERN:
+        return true;
+    }
+    return false;
+}
+
+void cpl_options_parse(struct cpl_options *options, const struct cpl_setting *given, size_t count)
+{
+    *options = (struct cpl_options){.given = given, .given_count = count};
+    for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT; id++) {
+        options->values[id].text = specs[id].default_value;
+        options->values[id].usable = parse_value(&specs[id], &options->values[id]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const enum cpl_option_id id = cpl_option_find(given[i].name);
+        struct cpl_option_value *const value = &options->values[id < CPL_OPTION_COUNT ? id : 0];
+        const bool again = value->given && strcmp(value->text, given[i].value) != 0;
+
+        if (id == CPL_OPTION_COUNT) {
+            continue;
+        }
+        value->text = given[i].value;
+        value->given = true;
+        value->usable = parse_value(&specs[id], value) && !again;
+    }
+}

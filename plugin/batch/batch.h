@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A batch: one micro-batch in every layout in use. It owns the partitions of its sequence and the
+ * routes between them, and borrows the memory of its fields. Immutable once created, so that any
+ * thread may look at it. Destroyed batches stay with their context and serve again, so that a
+ * training loop stops allocating.
+ */
+#ifndef CPL_BATCH_BATCH_H
+#define CPL_BATCH_BATCH_H
+
+#include "batch/context.h"
+#include "batch/fields.h"
+#include "plan/route.h"
+
+struct cpl_batch {
+    struct cpl_context *context;
+    struct cpl_batch *next; /* while idle */
+    struct cpl_arena arena; /* tables and routes */
+    uint64_t serial;        /* counts the context's batches; equal on all ranks */
+    int64_t tokens;         /* S */
+    struct cpl_table tables[CPL_LAYOUTS_MOST];                   /* by layout handle */
+    struct cpl_route from_stream[CPL_LAYOUTS_MOST];              /* cuts fields */
+    struct cpl_route routes[CPL_LAYOUTS_MOST][CPL_LAYOUTS_MOST]; /* from, to; where they differ */
+    struct cpl_field fields[CPL_FIELD_COUNT];
+};
+
+struct cpl_batch_args {
+    int64_t tokens; /* 0: the option seq_length */
+    const struct cpl_named_tensor *fields;
+    size_t field_count;
+    const struct cpl_error *problem; /* not NULL: the caller's arguments are wrong already */
+};
+
+/* Collective, also where this rank fails at once. Errors: ARGUMENT, UNSUPPORTED, MEMORY, MISMATCH, TIMEOUT, PEER. */
+enum cpl_status cpl_batch_create(struct cpl_context *context, const struct cpl_batch_args *args,
+                                 struct cpl_batch **batch, struct cpl_error *error);
+
+/* NULL is allowed. */
+void cpl_batch_destroy(struct cpl_batch *batch);
+
+/* Frees a list of idle batches. */
+void cpl_batch_free_all(struct cpl_batch *batch);
+
+/* Errors: ARGUMENT (no such handle). */
+enum cpl_status cpl_batch_table(const struct cpl_batch *batch, int32_t layout,
+                                const struct cpl_table **table, struct cpl_error *error);
+
+#endif

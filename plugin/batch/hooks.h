@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layer hooks: one call converts hidden states, or their gradient, between the layouts that the
+ * schedule names. Results depend on the arguments alone.
+ */
+#ifndef CPL_BATCH_HOOKS_H
+#define CPL_BATCH_HOOKS_H
+
+#include "batch/batch.h"
+
+struct cpl_hook_call {
+    const struct cpl_batch *batch;
+    const struct cpl_chunk *chunk;
+    struct cpl_step step;
+    int32_t row_axis;
+    uint64_t identity; /* of the input's partition; 0: not checked */
+    struct cpl_tensor input;
+    struct cpl_tensor output; /* read only where a conversion is due */
+};
+
+/*
+ * Converts if the step asks for it; `due` says whether it did. Collective where due.
+ * Errors: ARGUMENT, UNSUPPORTED, MISMATCH, TIMEOUT, PEER.
+ */
+enum cpl_status cpl_hook_run(struct cpl_context *context, const struct cpl_hook_call *call,
+                             bool *due, struct cpl_error *error);
+
+#endif

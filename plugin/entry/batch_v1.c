@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The interface batch/1.
+ */
+#include <string.h>
+
+#include "batch/view.h"
+#include "entry/entry.h"
+
+static const struct cpl_batch *batch_of(const struct cplayout_batch *batch)
+{
+    return (const struct cpl_batch *)batch;
+}
+
+/* Copies a description out; its tensor points into the caller's struct. */
+static void view_out(struct cplayout_view *to, const struct cpl_view *from)
+{
+    struct cplayout_view filled = {
+        .tensor =
+            {
+                .data = from->tensor.data,
+                .device = {from->tensor.device_type, 0},
+                .ndim = from->tensor.ndim,
+                .dtype = {from->tensor.type_code, from->tensor.type_bits, from->tensor.type_lanes},
+                .shape = to->shape,
+                .strides = to->strides,
+                .byte_offset = from->tensor.byte_offset,
+            },
+        .identity = from->identity,
+        .row_axis = from->row_axis,
+    };
+
+    memcpy(filled.shape, from->shape, sizeof(filled.shape));
+    memcpy(filled.strides, from->strides, sizeof(filled.strides));
+    cpl_copy_out(to, &filled, sizeof(filled));
+}
+
+static enum cpl_status check_view(const struct cplayout_view *view, struct cpl_error *error)
+{
+    enum cpl_status status = cpl_require(view, "view", error);
+
+    if (status == CPL_OK && view->size < sizeof(*view)) {
+        status = cpl_fail(error, CPL_ERROR_ARGUMENT,
+                          "view.size is %llu; set it to the struct's size, %zu here",
+                          (unsigned long long)view->size, sizeof(*view));
+    }
+    return status;
+}
+
+static int32_t batch_view_describe(const struct cplayout_batch *batch, int32_t layout,
+                                   const char *field, struct cplayout_view *view,
+                                   struct cplayout_error *error)
+{
+    struct cpl_view described;
+    struct cpl_error problem;
+    enum cpl_status status = cpl_require(batch, "batch", &problem);
+
+    if (status != CPL_OK) {
+        return cpl_leave(status, &problem, NULL, error);
+    }
+    status = cpl_require(field, "field", &problem);
+    if (status == CPL_OK) {
+        status = check_view(view, &problem);
+    }
+    if (status == CPL_OK) {
+        status = cpl_view_describe(batch_of(batch), layout, field, &described, &problem);
+    }
+    if (status == CPL_OK) {
+        view_out(view, &described);
+    }
+    return cpl_leave(status, &problem, &batch_of(batch)->context->log, error);
+}
+
+static int32_t batch_view_fill(const struct cplayout_batch *batch, int32_t layout,
+                               const char *field, const struct cplayout_tensor *out,
+                               struct cplayout_error *error)
+{
+    struct cpl_tensor tensor;
+    struct cpl_error problem;
+    enum cpl_status status = cpl_require(batch, "batch", &problem);
+
+    if (status != CPL_OK) {
+        return cpl_leave(status, &problem, NULL, error);
+    }
+    status = cpl_require(field, "field", &problem);
+    if (status == CPL_OK) {
+        status = cpl_tensor_in(out, "out", &tensor, &problem);
+    }
+    if (status == CPL_OK) {
+        status = cpl_view_fill(batch_of(batch), layout, field, &tensor, &problem);
+    }
+    return cpl_leave(status, &problem, &batch_of(batch)->context->log, error);
+}
+
+static int32_t batch_view_partition(const struct cplayout_batch *batch, int32_t layout,
+                                    const struct cplayout_partition **partition,
+                                    struct cplayout_error *error)
+{
+    const struct cpl_table *table = NULL;
+    struct cpl_error problem;
+    enum cpl_status status = cpl_require(batch, "batch", &problem);
+
+    if (status != CPL_OK) {
+        return cpl_leave(status, &problem, NULL, error);
+    }
+    status = cpl_require(partition, "partition", &problem);
+    if (status == CPL_OK) {
+        status = cpl_batch_table(batch_of(batch), layout, &table, &problem);
+    }
+    if (status == CPL_OK) {
+        *partition = (const struct cplayout_partition *)table;
+    }
+    return cpl_leave(status, &problem, &batch_of(batch)->context->log, error);
+}
+
+#define FILL_SLOT(table, slot) .slot = table##_##slot,
+
+const struct cplayout_batch_interface cpl_batch_table_v1 = {.size = sizeof(
+                                                                struct cplayout_batch_interface),
+                                                            CPLAYOUT_BATCH_SLOTS(FILL_SLOT)};

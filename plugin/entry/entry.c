@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "entry/entry.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* The inner rooms have codes of their own; they must not drift from the contract. */
+_Static_assert((int)CPL_ERROR_ARGUMENT == (int)CPLAYOUT_ERROR_ARGUMENT, "status");
+_Static_assert((int)CPL_ERROR_CONFIGURATION == (int)CPLAYOUT_ERROR_CONFIGURATION, "status");
+_Static_assert((int)CPL_ERROR_UNSUPPORTED == (int)CPLAYOUT_ERROR_UNSUPPORTED, "status");
+_Static_assert((int)CPL_ERROR_MEMORY == (int)CPLAYOUT_ERROR_MEMORY, "status");
+_Static_assert((int)CPL_ERROR_CAPACITY == (int)CPLAYOUT_ERROR_CAPACITY, "status");
+_Static_assert((int)CPL_ERROR_TIMEOUT == (int)CPLAYOUT_ERROR_TIMEOUT, "status");
+_Static_assert((int)CPL_ERROR_PEER == (int)CPLAYOUT_ERROR_PEER, "status");
+_Static_assert((int)CPL_ERROR_MISMATCH == (int)CPLAYOUT_ERROR_MISMATCH, "status");
+_Static_assert((int)CPL_ERROR_VERSION == (int)CPLAYOUT_ERROR_VERSION, "status");
+_Static_assert((int)CPL_LOG_ERROR == (int)CPLAYOUT_LOG_ERROR, "log level");
+_Static_assert((int)CPL_LOG_WARNING == (int)CPLAYOUT_LOG_WARNING, "log level");
+_Static_assert((int)CPL_DEVICE_CPU == (int)CPLAYOUT_DEVICE_CPU, "device");
+_Static_assert((int)CPL_MAX_DIMS == CPLAYOUT_MAX_DIMS, "dimensions");
+_Static_assert((int)CPL_MESSAGE_BYTES == CPLAYOUT_MESSAGE_BYTES, "message");
+
+enum cpl_status cpl_require(const void *pointer, const char *name, struct cpl_error *error)
+{
+    return pointer != NULL ? CPL_OK
+                           : cpl_fail(error, CPL_ERROR_ARGUMENT, "%s must not be NULL", name);
+}
+
+static bool is_zero(const unsigned char *bytes, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        if (bytes[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum cpl_status cpl_copy_in(const struct cpl_incoming *incoming, const void *from,
+                            struct cpl_error *error)
+{
+    enum { SIZE_MOST = 4096 }; /* no struct of ours comes near: the size was never set */
+    uint64_t size;
+    uint64_t taken;
+
+    if (cpl_require(from, incoming->name, error) != CPL_OK) {
+        return error->status;
+    }
+    memcpy(&size, from, sizeof(size));
+    if (size < incoming->least || size > SIZE_MOST) {
+        return cpl_fail(error, CPL_ERROR_ARGUMENT,
+                        "%s.size is %" PRIu64 "; set it to the struct's size, %zu here",
+                        incoming->name, size, incoming->known);
+    }
+    taken = size < incoming->known ? size : incoming->known;
+    if (!is_zero((const unsigned char *)from + taken, size - taken)) {
+        return cpl_fail(error, CPL_ERROR_ARGUMENT,
+                        "%s has members that this plugin does not know and that are not zero "
+                        "(%" PRIu64 " bytes, %zu are known)",
+                        incoming->name, size, incoming->known);
+    }
+    memset(incoming->to, 0, incoming->known);
+    memcpy(incoming->to, from, taken);
+    return CPL_OK;
+}
+
+void cpl_copy_out(void *to, const void *from, size_t known)
+{
+    uint64_t size;
+    uint64_t given;
+
+    memcpy(&size, to, sizeof(size));
+    given = size < known ? size : known;
+    if (given > sizeof(size)) {
+        memcpy((unsigned char *)to + sizeof(size), (const unsigned char *)from + sizeof(size),
+               given - sizeof(size));
+    }
+}
+
+static enum cpl_status take_allocator(const struct cplayout_host *record, struct cpl_host *host,
+                                      struct cpl_error *error)
+{
+    if ((record->allocate == NULL) != (record->release == NULL)) {
+        return cpl_fail(error, CPL_ERROR_ARGUMENT,
+                        "host.allocate and host.release must both be given or both be NULL");
+    }
+    if (record->allocate != NULL) {
+        host->allocator = (struct cpl_allocator){
+            .allocate = record->allocate,
+            .release = record->release,
+            .self = record->allocator_self,
+        };
+    }
+    return CPL_OK;
+}
+
+enum cpl_status cpl_host_in(const struct cplayout_host *record, struct cpl_host *host,
+                            struct cpl_error *error)
+{
+    struct cplayout_host copy;
+    const struct cpl_incoming incoming = {"host", &copy, sizeof(copy), sizeof(copy)};
+    enum cpl_status status;
+
+    *host = (struct cpl_host){.allocator = cpl_allocator_default(), .log = cpl_log_default()};
+    if (record == NULL) {
+        return CPL_OK;
+    }
+    status = cpl_copy_in(&incoming, record, error);
+    if (status != CPL_OK) {
+        return status;
+    }
+    if (copy.draft != CPLAYOUT_ABI_DRAFT) {
+        return cpl_fail(error, CPL_ERROR_VERSION,
+                        "host %s was compiled for ABI draft %u, this plugin has draft %d; rebuild "
+                        "one of them",
+                        copy.name != NULL ? copy.name : "record", (unsigned)copy.draft,
+                        CPLAYOUT_ABI_DRAFT);
+    }
+    if (copy.log != NULL) {
+        host->log = (struct cpl_log){copy.log, copy.log_self, copy.log_level};
+    }
+    host->group = (struct cpl_group *)copy.local_group;
+    host->rank = copy.rank;
+    host->ranks = copy.ranks;
+    return take_allocator(&copy, host, error);
+}
+
+enum cpl_status cpl_tensor_in(const struct cplayout_tensor *from, const char *name,
+                              struct cpl_tensor *to, struct cpl_error *error)
+{
+    if (cpl_require(from, name, error) != CPL_OK) {
+        return error->status;
+    }
+    *to = (struct cpl_tensor){
+        .data = from->data,
+        .byte_offset = from->byte_offset,
+        .shape = from->shape,
+        .strides = from->strides,
+        .ndim = from->ndim,
+        .device_type = from->device.device_type,
+        .type_code = from->dtype.code,
+        .type_bits = from->dtype.bits,
+        .type_lanes = from->dtype.lanes,
+    };
+    return CPL_OK;
+}
+
+static void fill_record(enum cpl_status status, const struct cpl_error *error,
+                        struct cplayout_error *record)
+{
+    struct cplayout_error filled = {
+        .status = (int32_t)status,
+        .origin = CPLAYOUT_ORIGIN_PLUGIN,
+    };
+    const size_t head = offsetof(struct cplayout_error, message);
+
+    memcpy(filled.message, error->message, sizeof(filled.message));
+    cpl_copy_out(record, &filled, sizeof(filled));
+    if (record->size > head && record->size < sizeof(filled)) {
+        record->message[record->size - head - 1] = '\0';
+    }
+}
+
+int32_t cpl_leave(enum cpl_status status, const struct cpl_error *error, const struct cpl_log *log,
+                  struct cplayout_error *record)
+{
+    if (status == CPL_OK) {
+        return CPLAYOUT_OK;
+    }
+    if (log != NULL && status != CPL_ERROR_CAPACITY) {
+        /* A wrong argument concerns the caller, who has the record; the rest concerns everybody. */
+        cpl_log_write(log, status == CPL_ERROR_ARGUMENT ? CPL_LOG_INFO : CPL_LOG_ERROR, "%s",
+                      error->message);
+    }
+    if (record != NULL) {
+        fill_record(status, error, record);
+    }
+    return (int32_t)status;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The entry room: the only one that sees ABI structs. Helpers that bring structs in, check their
+ * sizes, and take results and errors out. One file per interface uses them.
+ */
+#ifndef CPL_ENTRY_ENTRY_H
+#define CPL_ENTRY_ENTRY_H
+
+#include <cplayout/batch.h>
+#include <cplayout/core.h>
+#include <cplayout/plan.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/tensor.h"
+
+/* What the plugin keeps of a host record. */
+struct cpl_host {
+    struct cpl_allocator allocator;
+    struct cpl_log log;
+    struct cpl_group *group;
+    int32_t rank;
+    int32_t ranks;
+};
+
+/*
+ * A size-first struct on its way in. `known` bytes of it are ours; members the caller does not have
+ * are zero. Refuses structs below `least` bytes (the first release) and members we do not know
+ * unless they are zero.
+ */
+struct cpl_incoming {
+    const char *name;
+    void *to;
+    size_t known;
+    size_t least;
+};
+
+enum cpl_status cpl_copy_in(const struct cpl_incoming *incoming, const void *from,
+                            struct cpl_error *error);
+
+/* Writes a size-first result as far as the caller's struct reaches; its size member stays. */
+void cpl_copy_out(void *to, const void *from, size_t known);
+
+/* NULL gives the defaults. Errors: ARGUMENT. */
+enum cpl_status cpl_host_in(const struct cplayout_host *record, struct cpl_host *host,
+                            struct cpl_error *error);
+
+/* NULL is an error that names the argument. */
+enum cpl_status cpl_tensor_in(const struct cplayout_tensor *from, const char *name,
+                              struct cpl_tensor *to, struct cpl_error *error);
+
+/* ARGUMENT if a mandatory pointer is NULL. */
+enum cpl_status cpl_require(const void *pointer, const char *name, struct cpl_error *error);
+
+/*
+ * The end of every fallible call: fills the caller's record, logs, returns the status. `log` may be
+ * NULL where the host's is not known; a failure that asks for more room is not logged.
+ */
+int32_t cpl_leave(enum cpl_status status, const struct cpl_error *error, const struct cpl_log *log,
+                  struct cplayout_error *record);
+
+extern const struct cplayout_core cpl_core_table;
+extern const struct cplayout_plan_interface cpl_plan_table;
+extern const struct cplayout_batch_interface cpl_batch_table_v1;
+
+#endif

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+# The shared object. One file per line, sorted, headers beside their source.
+
+plugin_base_sources = \
+	plugin/base/alloc.c \
+	plugin/base/alloc.h \
+	plugin/base/arena.c \
+	plugin/base/arena.h \
+	plugin/base/arith.h \
+	plugin/base/error.c \
+	plugin/base/error.h \
+	plugin/base/hash.h \
+	plugin/base/log.c \
+	plugin/base/log.h \
+	plugin/base/nearest.c \
+	plugin/base/nearest.h \
+	plugin/base/options.c \
+	plugin/base/options.h \
+	plugin/base/report.h \
+	plugin/base/tensor.c \
+	plugin/base/tensor.h
+
+plugin_plan_sources = \
+	plugin/plan/counts.c \
+	plugin/plan/counts.h \
+	plugin/plan/dealer.c \
+	plugin/plan/dealer.h \
+	plugin/plan/layout.c \
+	plugin/plan/layout.h \
+	plugin/plan/pattern.c \
+	plugin/plan/pattern.h \
+	plugin/plan/route.c \
+	plugin/plan/route.h \
+	plugin/plan/rules.c \
+	plugin/plan/rules.h \
+	plugin/plan/schedule.c \
+	plugin/plan/schedule.h \
+	plugin/plan/table.c \
+	plugin/plan/table.h
+
+# The CPU version of the kernels; it includes nothing of ours.
+plugin_kernel_sources = \
+	kernels/run_copy.c \
+	kernels/run_copy.h
+
+plugin_move_sources = \
+	plugin/move/exchange.c \
+	plugin/move/exchange.h \
+	plugin/move/group.c \
+	plugin/move/group.h \
+	plugin/move/local.c \
+	plugin/move/local.h
+
+plugin_batch_sources = \
+	plugin/batch/batch.c \
+	plugin/batch/batch.h \
+	plugin/batch/context.c \
+	plugin/batch/context.h \
+	plugin/batch/fields.c \
+	plugin/batch/fields.h \
+	plugin/batch/hooks.c \
+	plugin/batch/hooks.h \
+	plugin/batch/view.c \
+	plugin/batch/view.h
+
+# query.c is not here: it holds the exported symbol and belongs to the shared object alone.
+plugin_entry_sources = \
+	plugin/entry/batch_v1.c \
+	plugin/entry/core.c \
+	plugin/entry/entry.c \
+	plugin/entry/entry.h \
+	plugin/entry/plan_v1.c
+
+plugin_cflags = $(AM_CFLAGS) $(ANALYZER_CFLAGS) -fvisibility=hidden
+
+# Everything but the exported symbol, so that unit tests reach internals without exporting them.
+noinst_LTLIBRARIES += libcpl.la
+libcpl_la_SOURCES = \
+	$(plugin_base_sources) \
+	$(plugin_plan_sources) \
+	$(plugin_kernel_sources) \
+	$(plugin_move_sources) \
+	$(plugin_batch_sources) \
+	$(plugin_entry_sources)
+libcpl_la_CPPFLAGS = $(plugin_cppflags)
+libcpl_la_CFLAGS = $(plugin_cflags)
+
+# A sanitizer's run-time library resolves its symbols at load time, so -z defs would refuse them.
+if SANITIZED
+plugin_link_defs =
+else
+plugin_link_defs = -Wl,-z,defs
+endif
+
+# nodelete: threads and hosts may hold our code after dlclose. now: a missing symbol shows at load.
+# Not --exclude-libs: it would hide the exported symbol as well, since libcpl is an archive.
+pkglib_LTLIBRARIES += plugin/libcplayout.la
+plugin_libcplayout_la_SOURCES = plugin/entry/query.c
+plugin_libcplayout_la_CPPFLAGS = $(plugin_cppflags)
+plugin_libcplayout_la_CFLAGS = $(plugin_cflags)
+plugin_libcplayout_la_LDFLAGS = \
+	-module -avoid-version -shared -no-undefined \
+	-Wl,--version-script=$(top_srcdir)/abi/cplayout.map \
+	$(plugin_link_defs) -Wl,-z,nodelete -Wl,-z,now \
+	$(AM_LDFLAGS)
+plugin_libcplayout_la_LIBADD = libcpl.la
+EXTRA_plugin_libcplayout_la_DEPENDENCIES = $(top_srcdir)/abi/cplayout.map
+
+# Nobody links a plugin, so libtool's .la file is of no use once installed. Uninstalling goes by that
+# file, hence the second hook.
+install-exec-hook:
+	rm -f $(DESTDIR)$(pkglibdir)/libcplayout.la
+
+uninstall-hook:
+	rm -f $(DESTDIR)$(pkglibdir)/libcplayout.so
+
+# How a host of ours finds the plugin: installed, or in the build tree when it runs from there.
+plugin_search_cppflags = \
+	-DCPLAYOUT_PLUGIN_DIR=\"$(pkglibdir)\" \
+	-DCPLAYOUT_BUILD_PLUGIN=\"$(abs_top_builddir)/plugin/.libs/libcplayout.so\"

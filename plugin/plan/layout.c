@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/layout.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arith.h"
+#include "plan/dealer.h"
+
+enum { RANKS_MOST = 65536 };
+
+/* Below 2^32 tokens every count of causal pairs, S * (S + 1) / 2 at most, fits 63 bits. */
+static const int64_t tokens_most = INT64_C(0xffffffff);
+
+/* Rank r holds the r-th slice. */
+static void deal_contiguous(const struct cpl_shape *shape, struct cpl_dealer *dealer)
+{
+    for (int32_t rank = 0; rank < shape->cp; rank++) {
+        cpl_deal(dealer, rank, shape->tokens / shape->cp);
+    }
+}
+
+/*
+ * Slices 0, 1, ... lie on the even ranks in ascending order, the rest on the odd ranks in descending
+ * order: rank k holds slice k/2 (k even) or P-1-(k-1)/2 (k odd). So a rank and its partner k XOR 1
+ * hold the four chunks of their two zigzag roles between them.
+ */
+static void deal_mirror(const struct cpl_shape *shape, struct cpl_dealer *dealer)
+{
+    const int32_t evens = (shape->cp + 1) / 2;
+
+    for (int32_t slice = 0; slice < shape->cp; slice++) {
+        const int32_t rank = slice < evens ? 2 * slice : 2 * (shape->cp - 1 - slice) + 1;
+
+        cpl_deal(dealer, rank, shape->tokens / shape->cp);
+    }
+}
+
+/* Of 2P chunks rank r holds r and 2P-1-r, an early and a late one: causal attention is balanced. */
+static void deal_zigzag(const struct cpl_shape *shape, struct cpl_dealer *dealer)
+{
+    const int32_t chunks = 2 * shape->cp;
+
+    for (int32_t chunk = 0; chunk < chunks; chunk++) {
+        cpl_deal(dealer, chunk < shape->cp ? chunk : chunks - 1 - chunk, shape->tokens / chunks);
+    }
+}
+
+static const struct cpl_layout layouts[] = {
+    {
+        .name = "contiguous",
+        .rule = "rank r holds the r-th slice",
+        .chunks = 1,
+        .follows_rank = true,
+        .deal = deal_contiguous,
+    },
+    {
+        .name = "mirror",
+        .rule = "contiguous slices, early ones on even ranks, late ones on odd ranks",
+        .chunks = 1,
+        .deal = deal_mirror,
+    },
+    {
+        .name = "zigzag",
+        .rule = "rank r holds chunks r and 2P-1-r of 2P",
+        .chunks = 2,
+        .follows_rank = true,
+        .two_chunk_kernels = true,
+        .deal = deal_zigzag,
+    },
+};
+
+const struct cpl_layout *cpl_layout_at(size_t index)
+{
+    return index < sizeof(layouts) / sizeof(layouts[0]) ? &layouts[index] : NULL;
+}
+
+const struct cpl_layout *cpl_layout_find(const char *name)
+{
+    const struct cpl_layout *layout;
+
+    for (size_t i = 0; (layout = cpl_layout_at(i)) != NULL; i++) {
+        if (strcmp(layout->name, name) == 0) {
+            return layout;
+        }
+    }
+    return NULL;
+}
+
+void cpl_layout_names(char *text, size_t bytes)
+{
+    const struct cpl_layout *layout;
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; (layout = cpl_layout_at(i)) != NULL && used < bytes; i++) {
+        used +=
+            (size_t)snprintf(text + used, bytes - used, "%s%s", i > 0 ? ", " : "", layout->name);
+    }
+}
+
+int64_t cpl_layout_unit(const struct cpl_layout *layout, int32_t cp, int32_t tp)
+{
+    const int64_t windows = (int64_t)cp * tp;
+    const int64_t chunks = cp > 1 ? (int64_t)cp * layout->chunks : 1;
+
+    return cpl_lcm(windows, chunks);
+}
+
+static enum cpl_status check_ranks(const struct cpl_shape *shape, struct cpl_error *error)
+{
+    if (shape->cp < 1) {
+        return cpl_fail(error, CPL_ERROR_ARGUMENT,
+                        "context-parallel size P must be at least 1, not %d", shape->cp);
+    }
+    if (shape->tp < 1) {
+        return cpl_fail(error, CPL_ERROR_ARGUMENT,
+                        "tensor-parallel size T must be at least 1, not %d", shape->tp);
+    }
+    if ((int64_t)shape->cp * shape->tp > RANKS_MOST) {
+        return cpl_fail(error, CPL_ERROR_ARGUMENT, "P * T = %d * %d is above %d ranks", shape->cp,
+                        shape->tp, RANKS_MOST);
+    }
+    return CPL_OK;
+}
+
+enum cpl_status cpl_shape_check(const struct cpl_layout *layout, const struct cpl_shape *shape,
+                                struct cpl_error *error)
+{
+    enum cpl_status status = check_ranks(shape, error);
+    int64_t unit;
+    int64_t below;
+
+    if (status != CPL_OK) {
+        return status;
+    }
+    if (shape->tokens < 1 || shape->tokens > tokens_most) {
+        return cpl_fail(error, CPL_ERROR_ARGUMENT,
+                        "sequence length must be 1 to %" PRId64 ", not %" PRId64, tokens_most,
+                        shape->tokens);
+    }
+    unit = cpl_layout_unit(layout, shape->cp, shape->tp);
+    below = shape->tokens / unit * unit;
+    if (below != shape->tokens) {
+        return cpl_fail(
+            error, CPL_ERROR_ARGUMENT,
+            "sequence length %" PRId64 " is not a multiple of %" PRId64
+            ", which layout '%s' needs with P = %d and T = %d; nearest lengths: %" PRId64
+            " and %" PRId64,
+            shape->tokens, unit, layout->name, shape->cp, shape->tp, below, below + unit);
+    }
+    return CPL_OK;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layouts by name: the owner rule and what it asks of a sequence. A layout deals the stream out in
+ * global order; tables, windows and offsets follow from that alone. To add a layout, add one deal
+ * function and one table entry in layout.c.
+ */
+#ifndef CPL_PLAN_LAYOUT_H
+#define CPL_PLAN_LAYOUT_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+struct cpl_dealer;
+
+/* A sequence of S tokens on P context-parallel ranks, each cut into T windows. */
+struct cpl_shape {
+    int64_t tokens; /* S */
+    int32_t cp;     /* P */
+    int32_t tp;     /* T */
+};
+
+struct cpl_layout {
+    const char *name;
+    const char *rule;       /* one line for people */
+    int32_t chunks;         /* a sequence must divide into this many chunks per rank */
+    bool follows_rank;      /* slice r of the scan lies on rank r, or the host undoes it itself */
+    bool two_chunk_kernels; /* attention kernels made for zigzag can run on it */
+    /* Deals chunk by chunk (S / (P * chunks) rows each), in global order. Called with P > 1. */
+    void (*deal)(const struct cpl_shape *shape, struct cpl_dealer *dealer);
+};
+
+/* NULL if there is no such layout. */
+const struct cpl_layout *cpl_layout_find(const char *name);
+
+/* The index-th layout of the table, NULL past its end. */
+const struct cpl_layout *cpl_layout_at(size_t index);
+
+/* "contiguous, mirror, zigzag", for hints. */
+void cpl_layout_names(char *text, size_t bytes);
+
+/*
+ * What S must be a multiple of: P*T, and for zigzag lcm(2P, P*T). At P = 1 it is T. The product of
+ * cp and tp has been checked.
+ */
+int64_t cpl_layout_unit(const struct cpl_layout *layout, int32_t cp, int32_t tp);
+
+/* Checks P, T, S and that the layout can hold S. Messages name the values and the nearest lengths. */
+enum cpl_status cpl_shape_check(const struct cpl_layout *layout, const struct cpl_shape *shape,
+                                struct cpl_error *error);
+
+#endif

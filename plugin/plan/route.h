@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A route: what one rank keeps, receives and sends on the way from a source partition to a target
+ * partition. It is the merge of two interval tables; nothing else computes where a row goes.
+ * Minimal: a row whose owner stays is kept, each other row moves once. Memory is the arena's.
+ */
+#ifndef CPL_PLAN_ROUTE_H
+#define CPL_PLAN_ROUTE_H
+
+#include "plan/table.h"
+
+/* Rows src ... src+rows-1 of the owner become rows dst ... dst+rows-1 of the receiver. */
+struct cpl_move {
+    int64_t src;
+    int64_t dst;
+    int64_t rows;
+    int32_t peer; /* rank on the other side */
+};
+
+/* Moves by ascending peer, for one peer in global order: the order of a message on both ends. */
+struct cpl_moves {
+    const struct cpl_move *list;
+    size_t count;
+};
+
+struct cpl_route {
+    int32_t rank;
+    int64_t source_rows; /* local */
+    int64_t target_rows;
+    uint64_t source; /* identities */
+    uint64_t target;
+    struct cpl_moves kept;
+    struct cpl_moves received;
+    struct cpl_moves sent;
+};
+
+/*
+ * Builds the route of `rank`. Cost: its own pieces, each looked up in the other table.
+ * Errors: ARGUMENT (tables of another sequence or other ranks), MEMORY.
+ */
+enum cpl_status cpl_route_build(struct cpl_route *route, const struct cpl_table *source,
+                                const struct cpl_table *target, int32_t rank,
+                                struct cpl_arena *arena, struct cpl_error *error);
+
+/*
+ * The route from the whole stream, which the rank has before it, to its rows in a partition: all of
+ * them are kept.
+ */
+enum cpl_status cpl_route_from_stream(struct cpl_route *route, const struct cpl_table *target,
+                                      int32_t rank, struct cpl_arena *arena,
+                                      struct cpl_error *error);
+
+/* Rows of all moves together, and the number of distinct peers. */
+int64_t cpl_moves_rows(const struct cpl_moves *moves);
+int32_t cpl_moves_peers(const struct cpl_moves *moves);
+
+/* Ranks that this one sends to or receives from. */
+int32_t cpl_route_peers(const struct cpl_route *route);
+
+#endif

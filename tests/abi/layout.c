@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Prints the memory layout of the ABI, one fact a line: every struct with its size, every member
+ * with its offset, every constant with its value. layout.sh compares it with the frozen output.
+ *
+ *     struct NAME grows|fixed size BYTES align BYTES
+ *     member STRUCT.NAME offset BYTES size BYTES
+ *     constant NAME VALUE
+ *     text NAME VALUE
+ *
+ * A struct that grows begins with its own size; new members are only ever appended to it. The
+ * others stand in arrays or inside other structs, and keep their size for ever.
+ */
+#include <cplayout/batch.h>
+#include <cplayout/core.h>
+#include <cplayout/host.h>
+#include <cplayout/loader.h>
+#include <cplayout/options.h>
+#include <cplayout/plan.h>
+#include <cplayout/status.h>
+#include <cplayout/tensor.h>
+#include <cplayout/version.h>
+
+static void print_struct(const char *name, const char *kind, size_t size, size_t align)
+{
+    printf("struct %s %s size %zu align %zu\n", name, kind, size, align);
+}
+
+static void print_member(const char *name, size_t offset, size_t size)
+{
+    printf("member %s offset %zu size %zu\n", name, offset, size);
+}
+
+static void print_constant(const char *name, long long value)
+{
+    printf("constant %s %lld\n", name, value);
+}
+
+static void print_text(const char *name, const char *value)
+{
+    printf("text %s %s\n", name, value);
+}
+
+#define GROWS(type)                                                           \
+    _Static_assert(offsetof(struct type, size) == 0, "begins with its size"); \
+    print_struct(#type, "grows", sizeof(struct type), _Alignof(struct type))
+#define FIXED(type) print_struct(#type, "fixed", sizeof(struct type), _Alignof(struct type))
+#define MEMBER(type, name) \
+    print_member(#type "." #name, offsetof(struct type, name), sizeof(((struct type *)NULL)->name))
+
+#define CORE_SLOT(table, slot)  MEMBER(cplayout_core, slot);
+#define BATCH_SLOT(table, slot) MEMBER(cplayout_batch_interface, slot);
+#define PLAN_SLOT(table, slot)  MEMBER(cplayout_plan_interface, slot);
+
+#define CONSTANT(name) print_constant(#name, name)
+#define TEXT(name)     print_text(#name, name)
+
+static void print_tensor_structs(void)
+{
+    FIXED(cplayout_device);
+    MEMBER(cplayout_device, device_type);
+    MEMBER(cplayout_device, device_id);
+
+    FIXED(cplayout_type);
+    MEMBER(cplayout_type, code);
+    MEMBER(cplayout_type, bits);
+    MEMBER(cplayout_type, lanes);
+
+    FIXED(cplayout_tensor);
+    MEMBER(cplayout_tensor, data);
+    MEMBER(cplayout_tensor, device);
+    MEMBER(cplayout_tensor, ndim);
+    MEMBER(cplayout_tensor, dtype);
+    MEMBER(cplayout_tensor, shape);
+    MEMBER(cplayout_tensor, strides);
+    MEMBER(cplayout_tensor, byte_offset);
+}
+
+static void print_status_structs(void)
+{
+    GROWS(cplayout_error);
+    MEMBER(cplayout_error, size);
+    MEMBER(cplayout_error, status);
+    MEMBER(cplayout_error, origin);
+    MEMBER(cplayout_error, native_code);
+    MEMBER(cplayout_error, message);
+}
+
+static void print_options_structs(void)
+{
+    FIXED(cplayout_option);
+    MEMBER(cplayout_option, name);
+    MEMBER(cplayout_option, value);
+
+    GROWS(cplayout_option_info);
+    MEMBER(cplayout_option_info, size);
+    MEMBER(cplayout_option_info, name);
+    MEMBER(cplayout_option_info, type);
+    MEMBER(cplayout_option_info, default_value);
+    MEMBER(cplayout_option_info, values);
+    MEMBER(cplayout_option_info, help);
+
+    GROWS(cplayout_diagnostic);
+    MEMBER(cplayout_diagnostic, size);
+    MEMBER(cplayout_diagnostic, severity);
+    MEMBER(cplayout_diagnostic, reserved);
+    MEMBER(cplayout_diagnostic, code);
+    MEMBER(cplayout_diagnostic, option);
+    MEMBER(cplayout_diagnostic, message);
+    MEMBER(cplayout_diagnostic, hint);
+}
+
+static void print_host_structs(void)
+{
+    GROWS(cplayout_host);
+    MEMBER(cplayout_host, size);
+    MEMBER(cplayout_host, abi_minor);
+    MEMBER(cplayout_host, draft);
+    MEMBER(cplayout_host, name);
+    MEMBER(cplayout_host, log);
+    MEMBER(cplayout_host, log_self);
+    MEMBER(cplayout_host, log_level);
+    MEMBER(cplayout_host, rank);
+    MEMBER(cplayout_host, ranks);
+    MEMBER(cplayout_host, reserved);
+    MEMBER(cplayout_host, allocate);
+    MEMBER(cplayout_host, release);
+    MEMBER(cplayout_host, allocator_self);
+    MEMBER(cplayout_host, local_group);
+    MEMBER(cplayout_host, next);
+}
+
+static void print_registration_structs(void)
+{
+    GROWS(cplayout_create_args);
+    MEMBER(cplayout_create_args, size);
+    MEMBER(cplayout_create_args, host);
+    MEMBER(cplayout_create_args, options);
+    MEMBER(cplayout_create_args, option_count);
+    MEMBER(cplayout_create_args, diagnose);
+    MEMBER(cplayout_create_args, diagnose_self);
+}
+
+static void print_schedule_structs(void)
+{
+    GROWS(cplayout_schedule_args);
+    MEMBER(cplayout_schedule_args, size);
+    MEMBER(cplayout_schedule_args, chunk);
+    MEMBER(cplayout_schedule_args, reserved);
+
+    GROWS(cplayout_schedule_info);
+    MEMBER(cplayout_schedule_info, size);
+    MEMBER(cplayout_schedule_info, layers);
+    MEMBER(cplayout_schedule_info, input_layout);
+    MEMBER(cplayout_schedule_info, output_layout);
+    MEMBER(cplayout_schedule_info, reserved);
+
+    GROWS(cplayout_layer_info);
+    MEMBER(cplayout_layer_info, size);
+    MEMBER(cplayout_layer_info, layout);
+    MEMBER(cplayout_layer_info, symbol);
+    MEMBER(cplayout_layer_info, reserved);
+}
+
+static void print_batch_structs(void)
+{
+    FIXED(cplayout_field);
+    MEMBER(cplayout_field, name);
+    MEMBER(cplayout_field, tensor);
+
+    GROWS(cplayout_batch_args);
+    MEMBER(cplayout_batch_args, size);
+    MEMBER(cplayout_batch_args, sequence_length);
+    MEMBER(cplayout_batch_args, fields);
+    MEMBER(cplayout_batch_args, field_count);
+
+    GROWS(cplayout_call);
+    MEMBER(cplayout_call, size);
+    MEMBER(cplayout_call, batch);
+    MEMBER(cplayout_call, schedule);
+    MEMBER(cplayout_call, layer);
+    MEMBER(cplayout_call, direction);
+    MEMBER(cplayout_call, input);
+    MEMBER(cplayout_call, identity);
+    MEMBER(cplayout_call, row_axis);
+    MEMBER(cplayout_call, reserved);
+    MEMBER(cplayout_call, stream);
+}
+
+static void print_core_structs(void)
+{
+    GROWS(cplayout_core);
+    MEMBER(cplayout_core, size);
+    MEMBER(cplayout_core, abi_major);
+    MEMBER(cplayout_core, abi_minor);
+    MEMBER(cplayout_core, abi_minor_min);
+    MEMBER(cplayout_core, draft);
+    MEMBER(cplayout_core, features);
+    MEMBER(cplayout_core, name);
+    MEMBER(cplayout_core, version);
+    MEMBER(cplayout_core, build);
+    CPLAYOUT_CORE_SLOTS(CORE_SLOT)
+}
+
+static void print_batch_interface_structs(void)
+{
+    GROWS(cplayout_view);
+    MEMBER(cplayout_view, size);
+    MEMBER(cplayout_view, tensor);
+    MEMBER(cplayout_view, shape);
+    MEMBER(cplayout_view, strides);
+    MEMBER(cplayout_view, identity);
+    MEMBER(cplayout_view, row_axis);
+    MEMBER(cplayout_view, reserved);
+
+    GROWS(cplayout_batch_interface);
+    MEMBER(cplayout_batch_interface, size);
+    CPLAYOUT_BATCH_SLOTS(BATCH_SLOT)
+}
+
+static void print_partition_structs(void)
+{
+    GROWS(cplayout_partition_args);
+    MEMBER(cplayout_partition_args, size);
+    MEMBER(cplayout_partition_args, layout);
+    MEMBER(cplayout_partition_args, sequence);
+    MEMBER(cplayout_partition_args, cp);
+    MEMBER(cplayout_partition_args, tp);
+
+    GROWS(cplayout_partition_info);
+    MEMBER(cplayout_partition_info, size);
+    MEMBER(cplayout_partition_info, identity);
+    MEMBER(cplayout_partition_info, tokens);
+    MEMBER(cplayout_partition_info, rows);
+    MEMBER(cplayout_partition_info, cp);
+    MEMBER(cplayout_partition_info, tp);
+
+    GROWS(cplayout_rank_info);
+    MEMBER(cplayout_rank_info, size);
+    MEMBER(cplayout_rank_info, rows);
+    MEMBER(cplayout_rank_info, valid_rows);
+    MEMBER(cplayout_rank_info, attention_pairs);
+
+    FIXED(cplayout_fragment);
+    MEMBER(cplayout_fragment, start);
+    MEMBER(cplayout_fragment, length);
+
+    FIXED(cplayout_chain_part);
+    MEMBER(cplayout_chain_part, start);
+    MEMBER(cplayout_chain_part, length);
+    MEMBER(cplayout_chain_part, local);
+    MEMBER(cplayout_chain_part, rank);
+    MEMBER(cplayout_chain_part, reserved);
+}
+
+static void print_route_structs(void)
+{
+    GROWS(cplayout_route_info);
+    MEMBER(cplayout_route_info, size);
+    MEMBER(cplayout_route_info, total_rows);
+    MEMBER(cplayout_route_info, moved_rows);
+    MEMBER(cplayout_route_info, worst_rank_rows);
+    MEMBER(cplayout_route_info, peers);
+    MEMBER(cplayout_route_info, reserved);
+
+    FIXED(cplayout_move);
+    MEMBER(cplayout_move, src);
+    MEMBER(cplayout_move, dst);
+    MEMBER(cplayout_move, rows);
+    MEMBER(cplayout_move, peer);
+    MEMBER(cplayout_move, reserved);
+}
+
+static void print_plan_interface_structs(void)
+{
+    GROWS(cplayout_plan_interface);
+    MEMBER(cplayout_plan_interface, size);
+    CPLAYOUT_PLAN_SLOTS(PLAN_SLOT)
+}
+
+static void print_loader_structs(void)
+{
+    FIXED(cplayout_library);
+    MEMBER(cplayout_library, handle);
+    MEMBER(cplayout_library, core);
+}
+
+static void print_version_constants(void)
+{
+    CONSTANT(CPLAYOUT_ABI_MAJOR);
+    CONSTANT(CPLAYOUT_ABI_MINOR);
+    CONSTANT(CPLAYOUT_ABI_DRAFT);
+}
+
+static void print_status_constants(void)
+{
+    CONSTANT(CPLAYOUT_OK);
+    CONSTANT(CPLAYOUT_ERROR_ARGUMENT);
+    CONSTANT(CPLAYOUT_ERROR_CONFIGURATION);
+    CONSTANT(CPLAYOUT_ERROR_UNSUPPORTED);
+    CONSTANT(CPLAYOUT_ERROR_MEMORY);
+    CONSTANT(CPLAYOUT_ERROR_CAPACITY);
+    CONSTANT(CPLAYOUT_ERROR_TIMEOUT);
+    CONSTANT(CPLAYOUT_ERROR_PEER);
+    CONSTANT(CPLAYOUT_ERROR_MISMATCH);
+    CONSTANT(CPLAYOUT_ERROR_VERSION);
+    CONSTANT(CPLAYOUT_ERROR_LOAD);
+    CONSTANT(CPLAYOUT_ORIGIN_NONE);
+    CONSTANT(CPLAYOUT_ORIGIN_PLUGIN);
+    CONSTANT(CPLAYOUT_ORIGIN_SYSTEM);
+    CONSTANT(CPLAYOUT_ORIGIN_LOADER);
+    CONSTANT(CPLAYOUT_MESSAGE_BYTES);
+}
+
+static void print_tensor_constants(void)
+{
+    CONSTANT(CPLAYOUT_DEVICE_CPU);
+    CONSTANT(CPLAYOUT_TYPE_INT);
+    CONSTANT(CPLAYOUT_TYPE_UINT);
+    CONSTANT(CPLAYOUT_TYPE_FLOAT);
+    CONSTANT(CPLAYOUT_TYPE_BFLOAT);
+    CONSTANT(CPLAYOUT_MAX_DIMS);
+}
+
+static void print_host_constants(void)
+{
+    CONSTANT(CPLAYOUT_SEVERITY_WARNING);
+    CONSTANT(CPLAYOUT_SEVERITY_ERROR);
+    CONSTANT(CPLAYOUT_LOG_NONE);
+    CONSTANT(CPLAYOUT_LOG_ERROR);
+    CONSTANT(CPLAYOUT_LOG_WARNING);
+    CONSTANT(CPLAYOUT_LOG_INFO);
+    CONSTANT(CPLAYOUT_LOG_TRACE);
+}
+
+static void print_call_constants(void)
+{
+    CONSTANT(CPLAYOUT_FORWARD);
+    CONSTANT(CPLAYOUT_BACKWARD);
+    CONSTANT(CPLAYOUT_MOVES_KEPT);
+    CONSTANT(CPLAYOUT_MOVES_SENT);
+    CONSTANT(CPLAYOUT_MOVES_RECEIVED);
+}
+
+static void print_texts(void)
+{
+    TEXT(CPLAYOUT_QUERY_SYMBOL);
+    TEXT(CPLAYOUT_PLAN_INTERFACE);
+    TEXT(CPLAYOUT_BATCH_INTERFACE);
+    TEXT(CPLAYOUT_DEFAULT_PLUGIN);
+}
+
+int main(void)
+{
+    print_tensor_structs();
+    print_status_structs();
+    print_options_structs();
+    print_host_structs();
+    print_registration_structs();
+    print_schedule_structs();
+    print_batch_structs();
+    print_core_structs();
+    print_batch_interface_structs();
+    print_partition_structs();
+    print_route_structs();
+    print_plan_interface_structs();
+    print_loader_structs();
+    print_version_constants();
+    print_status_constants();
+    print_tensor_constants();
+    print_host_constants();
+    print_call_constants();
+    print_texts();
+    return 0;
+}

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Tests. A C test needs one line here: the program tests/unit/test_x is built from tests/unit/test_x.c
+# with the flags at the top of Makefile.am and the libraries in LDADD below.
+# All of them print TAP: Criterion programs by CRITERION_OUTPUTS, the others by themselves.
+
+# Criterion programs, linked with the plugin's internals.
+unit_tests = \
+	tests/unit/test_base \
+	tests/unit/test_route \
+	tests/unit/test_schedule \
+	tests/unit/test_table
+
+# Criterion programs for the contract; they load the shared object named by CPLAYOUT_TEST_PLUGIN.
+abi_tests =
+
+# Criterion programs that include <dlpack/dlpack.h>.
+dlpack_tests =
+
+# Plain TAP programs, because Criterion aborts under TSan. They run in every build.
+thread_tests =
+
+# Plain TAP programs over the trainer, in the trainer's own precision ...
+trainer_tests = \
+	tests/trainer/comm_threads
+# ... and over its numerics in double precision (-DTRAINER_DOUBLE). Both kinds have flags of their
+# own: see "trainer tests" below.
+trainer_double_tests = \
+	tests/trainer/gradients
+
+# Scripts, *.sh for bash and *.py for Python 3. They print TAP.
+abi_scripts = \
+	tests/abi/headers.sh \
+	tests/abi/rooms.sh \
+	tests/abi/symbols.sh
+
+# Scripts that hold documents to what they say.
+docs_scripts = \
+	tests/docs/readme.sh
+
+# Scripts that run the command named by CPLAYOUT.
+command_scripts = \
+	tests/tools/command.py
+
+# Code that several tests share.
+test_support_sources = \
+	tests/oracle/oracle.c \
+	tests/oracle/oracle.h \
+	tests/unit/support.h
+
+# What tests and scripts read.
+test_data = \
+	tests/cases/map.json \
+	tests/cases/route.json \
+	tests/suppressions/lsan.txt
+
+# --- trainer tests: three lines each --------------------------------------------------------------
+#
+# For a test in the trainer's own precision, without "_double":
+#
+#     tests_trainer_loss_CPPFLAGS = $(trainer_test_cppflags)
+#     tests_trainer_loss_CFLAGS = $(trainer_cflags)
+#     tests_trainer_loss_LDADD = $(trainer_test_ldadd)
+
+tests_trainer_comm_threads_CPPFLAGS = $(trainer_test_cppflags)
+tests_trainer_comm_threads_CFLAGS = $(trainer_cflags)
+tests_trainer_comm_threads_LDADD = $(trainer_test_ldadd)
+
+tests_trainer_gradients_CPPFLAGS = $(trainer_double_test_cppflags)
+tests_trainer_gradients_CFLAGS = $(trainer_cflags)
+tests_trainer_gradients_LDADD = $(trainer_double_test_ldadd)
+
+trainer_test_cppflags = $(trainer_cppflags) -I$(top_srcdir)/tests
+trainer_test_ldadd = hosts/trainer/libtrainer.a $(trainer_libs)
+trainer_double_test_cppflags = $(trainer_test_cppflags) -DTRAINER_DOUBLE
+trainer_double_test_ldadd = hosts/trainer/libtrainer-double.a $(trainer_libs)
+
+# --- what runs where ------------------------------------------------------------------------------
+
+if TESTS_ENABLED
+check_LTLIBRARIES += tests/libsupport.la
+check_PROGRAMS += $(thread_tests)
+if BUILD_TRAINER
+check_PROGRAMS += $(trainer_tests) $(trainer_double_tests)
+endif
+if !TSAN
+if HAVE_CRITERION
+check_PROGRAMS += $(unit_tests) $(abi_tests)
+if HAVE_DLPACK
+check_PROGRAMS += $(dlpack_tests)
+endif
+endif
+TESTS += $(abi_scripts) $(docs_scripts)
+if BUILD_COMMAND
+TESTS += $(command_scripts)
+endif
+endif
+endif
+TESTS += $(check_PROGRAMS)
+
+tests_libsupport_la_SOURCES = $(test_support_sources)
+
+LDADD = tests/libsupport.la libcpl.la $(CRITERION_LIBS) -lpthread -ldl -lm
+
+EXTRA_DIST += $(abi_scripts) $(docs_scripts) $(command_scripts) $(test_data)
+
+# --- how they run ---------------------------------------------------------------------------------
+
+tap_driver = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+
+TEST_EXTENSIONS = .sh .py
+LOG_DRIVER = $(tap_driver)
+LOG_COMPILER = $(TEST_LAUNCHER)
+SH_LOG_DRIVER = $(tap_driver)
+SH_LOG_COMPILER = $(BASH_PROGRAM)
+PY_LOG_DRIVER = $(tap_driver)
+PY_LOG_COMPILER = $(PYTHON)
+
+# CC and CXX may hold options; CXX is empty without a C++17 compiler. Paths are absolute, so that a
+# test may change its folder. CPLAYOUT_SANITIZERS is empty or a list such as "address,undefined": a
+# test of what the shared object depends on must know.
+# allocator_may_return_null: tests ask for absurd sizes and expect an error, as malloc gives one.
+AM_TESTS_ENVIRONMENT = \
+	export CC='$(CC)' CXX='$(TEST_CXX)' PYTHON='$(PYTHON)'; \
+	export top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)'; \
+	export CPLAYOUT='$(abs_top_builddir)/tools/cplayout'; \
+	export CPLAYOUT_TRAINER='$(abs_top_builddir)/hosts/trainer/cplayout-trainer'; \
+	export CPLAYOUT_TEST_PLUGIN='$(abs_top_builddir)/plugin/.libs/libcplayout.so'; \
+	export CPLAYOUT_SANITIZERS='$(SANITIZERS)'; \
+	export CRITERION_OUTPUTS='tap:-'; \
+	export PYTHONDONTWRITEBYTECODE=1; \
+	export ASAN_OPTIONS='detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1'; \
+	export LSAN_OPTIONS='suppressions=$(abs_top_srcdir)/tests/suppressions/lsan.txt:print_suppressions=0'; \
+	export UBSAN_OPTIONS='print_stacktrace=1'; \
+	export TSAN_OPTIONS='second_deadlock_stack=1:allocator_may_return_null=1';
+
+# For ./run test --only.
+list-tests:
+	@echo $(TESTS)
+
+.PHONY: list-tests

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `cplayout info`: what the loaded plugin is, offers and understands.
+ *
+ * The options come from the plugin, one visit each; a first round finds the widths of the columns.
+ */
+#include "verbs.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cplayout/batch.h>
+
+#include "terminal.h"
+
+/* Interfaces that this command has heard of. */
+static const char *const interfaces[] = {CPLAYOUT_PLAN_INTERFACE, CPLAYOUT_BATCH_INTERFACE};
+
+enum { INTERFACES = sizeof(interfaces) / sizeof(interfaces[0]) };
+
+/* Every plugin has local groups: they are slots of the core table. */
+static const char transport_local[] = "local";
+
+/* The file that the plugin's table lies in. */
+static const char *plugin_path(const struct host *host)
+{
+    Dl_info found;
+
+    return dladdr(host->core, &found) != 0 && found.dli_fname != NULL ? found.dli_fname : "";
+}
+
+static bool offers(const struct host *host, const char *interface)
+{
+    return host->core->get_interface(interface) != NULL;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void append_option(void *self, const struct cplayout_option_info *info)
+{
+    json_t **const options = self;
+
+    if (*options != NULL &&
+        json_array_append_new(*options,
+                              json_pack("{s:s,s:s,s:s,s:s,s:s}", "name", info->name, "type",
+                                        info->type, "default", info->default_value, "values",
+                                        info->values, "help", info->help)) != 0) {
+        json_decref(*options);
+        *options = NULL;
+    }
+}
+
+static json_t *interfaces_json(const struct host *host)
+{
+    json_t *const array = json_array();
+
+    for (int i = 0; i < INTERFACES; i++) {
+        if (offers(host, interfaces[i]) &&
+            json_array_append_new(array, json_string(interfaces[i])) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+static bool print_json(const struct host *host, struct report *report)
+{
+    const struct cplayout_core *const core = host->core;
+    json_t *options = json_array();
+
+    core->options(append_option, &options);
+    return report_json(report,
+                       json_pack("{s:s,s:s,s:{s:I,s:I,s:I},s:s,s:o,s:[s],s:o,s:o}", "name",
+                                 core->name, "version", core->version, "abi", "major",
+                                 (json_int_t)core->abi_major, "minor", (json_int_t)core->abi_minor,
+                                 "draft", (json_int_t)core->draft, "build", core->build, "plugin",
+                                 report_string(plugin_path(host)), "transports", transport_local,
+                                 "interfaces", interfaces_json(host), "options", options));
+}
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+struct columns {
+    struct terminal terminal;
+    int name;
+    int fallback; /* the default */
+};
+
+static int larger(int width, const char *text)
+{
+    return (int)strlen(text) > width ? (int)strlen(text) : width;
+}
+
+static const char *shown_default(const struct cplayout_option_info *info)
+{
+    return info->default_value[0] != '\0' ? info->default_value : "-";
+}
+
+static void widen(void *self, const struct cplayout_option_info *info)
+{
+    struct columns *const columns = self;
+
+    columns->name = larger(columns->name, info->name);
+    columns->fallback = larger(columns->fallback, shown_default(info));
+}
+
+static void print_option(void *self, const struct cplayout_option_info *info)
+{
+    const struct columns *const columns = self;
+    char text[1024];
+
+    (void)snprintf(text, sizeof(text), "%s%s%s%s", info->help, info->values[0] != '\0' ? " [" : "",
+                   info->values, info->values[0] != '\0' ? "]" : "");
+    (void)printf("  %-*s  %-*s  ", columns->name, info->name, columns->fallback,
+                 shown_default(info));
+    terminal_wrap(&columns->terminal, columns->name + columns->fallback + 6, text);
+}
+
+static void print_options(const struct host *host, const struct terminal *terminal)
+{
+    struct columns columns = {.terminal = *terminal,
+                              .name = (int)strlen("option"),
+                              .fallback = (int)strlen("default")};
+
+    host->core->options(widen, &columns);
+    (void)printf("\n  %-*s  %-*s  meaning [values]\n", columns.name, "option", columns.fallback,
+                 "default");
+    host->core->options(print_option, &columns);
+}
+
+static void print_facts(const struct host *host, const struct terminal *terminal)
+{
+    const struct cplayout_core *const core = host->core;
+
+    (void)printf("%s %s\n", core->name, core->version);
+    (void)printf("ABI         %" PRIu32 ".%" PRIu32 " draft %" PRIu32 "\n", core->abi_major,
+                 core->abi_minor, core->draft);
+    (void)fputs("build       ", stdout);
+    terminal_wrap(terminal, (int)strlen("build       "), core->build);
+    (void)printf("plugin      %s\n", plugin_path(host));
+    (void)printf("transports  %s\n", transport_local);
+    (void)fputs("interfaces ", stdout);
+    for (int i = 0; i < INTERFACES; i++) {
+        if (offers(host, interfaces[i])) {
+            (void)printf(" %s", interfaces[i]);
+        }
+    }
+    (void)putchar('\n');
+}
+
+bool verb_info(struct host *host, const struct args *args, struct report *report)
+{
+    struct terminal terminal;
+
+    if (args->number[OPTION_JSON] != 0) {
+        return print_json(host, report);
+    }
+    terminal = terminal_detect();
+    print_facts(host, &terminal);
+    print_options(host, &terminal);
+    return true;
+}

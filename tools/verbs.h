@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The verbs of the command. Each gets a loaded plugin and checked options, prints its answer on
+ * standard output and returns whether it succeeded; if not, the report says why.
+ */
+#ifndef CPLAYOUT_TOOLS_VERBS_H
+#define CPLAYOUT_TOOLS_VERBS_H
+
+#include "args.h"
+#include "host.h"
+#include "report.h"
+
+/* Which rank holds which tokens. */
+bool verb_map(struct host *host, const struct args *args, struct report *report);
+
+/* What moves between two layouts. */
+bool verb_route(struct host *host, const struct args *args, struct report *report);
+
+/* The plugin: version, ABI, interfaces, options. */
+bool verb_info(struct host *host, const struct args *args, struct report *report);
+
+#endif
