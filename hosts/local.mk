@@ -67,7 +67,8 @@ trainer_sources = \
 trainer_cppflags = $(host_cppflags) -I$(top_srcdir)/hosts/trainer $(plugin_search_cppflags) \
 	-DTRAINER_DOCUMENTS=\"$(abs_top_srcdir)\"
 trainer_cflags = \
-	$(base_cflags) $(TRAINER_OPT_CFLAGS) $(ANALYZER_CFLAGS) $(OPENBLAS_CFLAGS) $(JANSSON_CFLAGS)
+	$(base_cflags) $(TRAINER_OPT_CFLAGS) $(TRAINER_ANALYZER_CFLAGS) \
+	$(OPENBLAS_CFLAGS) $(JANSSON_CFLAGS)
 trainer_libs = $(OPENBLAS_LIBS) $(JANSSON_LIBS) -lm -lpthread -ldl
 
 if BUILD_TRAINER

@@ -11,18 +11,21 @@ unit_tests = \
 	tests/unit/test_schedule \
 	tests/unit/test_table
 
-# Criterion programs for the contract; they load the shared object named by CPLAYOUT_TEST_PLUGIN.
-abi_tests =
+# Plain TAP programs for the contract.
+abi_tests = \
+	tests/abi/signatures
 
-# Criterion programs that include <dlpack/dlpack.h>.
-dlpack_tests =
+# Plain TAP programs that include <dlpack/dlpack.h>.
+dlpack_tests = \
+	tests/abi/dlpack
 
 # Plain TAP programs, because Criterion aborts under TSan. They run in every build.
 thread_tests =
 
 # Plain TAP programs over the trainer, in the trainer's own precision ...
 trainer_tests = \
-	tests/trainer/comm_threads
+	tests/trainer/comm_threads \
+	tests/trainer/layouts
 # ... and over its numerics in double precision (-DTRAINER_DOUBLE). Both kinds have flags of their
 # own: see "trainer tests" below.
 trainer_double_tests = \
@@ -31,6 +34,7 @@ trainer_double_tests = \
 # Scripts, *.sh for bash and *.py for Python 3. They print TAP.
 abi_scripts = \
 	tests/abi/headers.sh \
+	tests/abi/layout.sh \
 	tests/abi/rooms.sh \
 	tests/abi/symbols.sh
 
@@ -42,6 +46,10 @@ docs_scripts = \
 command_scripts = \
 	tests/tools/command.py
 
+# Scripts that run the trainer named by CPLAYOUT_TRAINER.
+trainer_scripts = \
+	tests/trainer/command.py
+
 # Code that several tests share.
 test_support_sources = \
 	tests/oracle/oracle.c \
@@ -50,6 +58,10 @@ test_support_sources = \
 
 # What tests and scripts read.
 test_data = \
+	abi/golden/signatures-v1.h \
+	abi/golden/x86_64-v1.txt \
+	tests/abi/layout.c \
+	tests/abi/tap.bash \
 	tests/cases/map.json \
 	tests/cases/route.json \
 	tests/suppressions/lsan.txt
@@ -66,6 +78,10 @@ tests_trainer_comm_threads_CPPFLAGS = $(trainer_test_cppflags)
 tests_trainer_comm_threads_CFLAGS = $(trainer_cflags)
 tests_trainer_comm_threads_LDADD = $(trainer_test_ldadd)
 
+tests_trainer_layouts_CPPFLAGS = $(trainer_test_cppflags)
+tests_trainer_layouts_CFLAGS = $(trainer_cflags)
+tests_trainer_layouts_LDADD = $(trainer_test_ldadd)
+
 tests_trainer_gradients_CPPFLAGS = $(trainer_double_test_cppflags)
 tests_trainer_gradients_CFLAGS = $(trainer_cflags)
 tests_trainer_gradients_LDADD = $(trainer_double_test_ldadd)
@@ -79,20 +95,23 @@ trainer_double_test_ldadd = hosts/trainer/libtrainer-double.a $(trainer_libs)
 
 if TESTS_ENABLED
 check_LTLIBRARIES += tests/libsupport.la
-check_PROGRAMS += $(thread_tests)
+check_PROGRAMS += $(thread_tests) $(abi_tests)
+if HAVE_DLPACK
+check_PROGRAMS += $(dlpack_tests)
+endif
 if BUILD_TRAINER
 check_PROGRAMS += $(trainer_tests) $(trainer_double_tests)
 endif
 if !TSAN
 if HAVE_CRITERION
-check_PROGRAMS += $(unit_tests) $(abi_tests)
-if HAVE_DLPACK
-check_PROGRAMS += $(dlpack_tests)
-endif
+check_PROGRAMS += $(unit_tests)
 endif
 TESTS += $(abi_scripts) $(docs_scripts)
 if BUILD_COMMAND
 TESTS += $(command_scripts)
+endif
+if BUILD_TRAINER
+TESTS += $(trainer_scripts)
 endif
 endif
 endif
@@ -102,7 +121,8 @@ tests_libsupport_la_SOURCES = $(test_support_sources)
 
 LDADD = tests/libsupport.la libcpl.la $(CRITERION_LIBS) -lpthread -ldl -lm
 
-EXTRA_DIST += $(abi_scripts) $(docs_scripts) $(command_scripts) $(test_data)
+EXTRA_DIST += \
+	$(abi_scripts) $(docs_scripts) $(command_scripts) $(trainer_scripts) $(test_data)
 
 # --- how they run ---------------------------------------------------------------------------------
 

@@ -151,38 +151,25 @@ static int32_t create_partition(const struct host *host,
     return error->status;
 }
 
-/* Whether the plugin takes these values. */
-static bool accepts(const struct host *host, const struct cplayout_partition_args *wanted)
+/* The option behind a field of the partition's arguments; OPTION_COUNT if it is none of them. */
+static enum option option_of(const char *field, enum option layout)
 {
-    struct cplayout_partition *partition = NULL;
-    struct cplayout_error error;
+    const struct {
+        const char *field;
+        enum option option;
+    } options[] = {
+        {"layout", layout},
+        {"sequence", OPTION_SEQ},
+        {"cp", OPTION_CP},
+        {"tp", OPTION_TP},
+    };
 
-    if (create_partition(host, wanted, &partition, &error) != CPLAYOUT_OK) {
-        return false;
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        if (strcmp(options[i].field, field) == 0) {
+            return options[i].option;
+        }
     }
-    host->plan->partition_destroy(partition);
-    return true;
-}
-
-/*
- * The error record has no place for the option that is wrong. So ask again, with everything but the
- * suspect at a value that always fits: one token on one rank, then a length that every layout cuts.
- */
-static enum option find_culprit(const struct host *host,
-                                const struct cplayout_partition_args *refused, enum option layout)
-{
-    struct cplayout_partition_args wanted = *refused;
-
-    wanted.sequence = 1;
-    wanted.cp = 1;
-    wanted.tp = 1;
-    if (!accepts(host, &wanted)) {
-        return layout;
-    }
-    wanted.sequence = 2 * (uint64_t)refused->cp * (uint64_t)refused->tp;
-    wanted.cp = refused->cp;
-    wanted.tp = refused->tp;
-    return accepts(host, &wanted) ? OPTION_SEQ : OPTION_CP;
+    return OPTION_COUNT;
 }
 
 bool host_partition(const struct host *host, const struct args *args, enum option layout,
@@ -196,16 +183,13 @@ bool host_partition(const struct host *host, const struct args *args, enum optio
         .tp = (int32_t)args->number[OPTION_TP],
     };
     struct cplayout_error error;
+    enum option culprit;
 
-    switch (create_partition(host, &wanted, partition, &error)) {
-    case CPLAYOUT_OK:
+    if (create_partition(host, &wanted, partition, &error) == CPLAYOUT_OK) {
         return true;
-    case CPLAYOUT_ERROR_ARGUMENT:
-    case CPLAYOUT_ERROR_UNSUPPORTED:
-        return report_plugin(report, args_name(find_culprit(host, &wanted, layout)), &error);
-    default:
-        return report_plugin(report, NULL, &error);
     }
+    culprit = option_of(error.field, layout);
+    return report_plugin(report, culprit != OPTION_COUNT ? args_name(culprit) : NULL, &error);
 }
 
 /* ---- Lists ----------------------------------------------------------------------------------- */

@@ -61,6 +61,7 @@ cplayout_loader_fail(struct cplayout_error *error, int32_t status, int64_t nativ
     error->status = status;
     error->origin = CPLAYOUT_ORIGIN_LOADER;
     error->native_code = native_code;
+    error->field[0] = '\0';
     va_start(args, format);
     (void)vsnprintf(error->message, room < sizeof(error->message) ? room : sizeof(error->message),
                     format, args);

@@ -34,7 +34,8 @@ enum {
     CPLAYOUT_ORIGIN_LOADER = 3, /* found by loader.h before the plugin was reached */
 };
 
-#define CPLAYOUT_MESSAGE_BYTES 488
+#define CPLAYOUT_FIELD_BYTES   48
+#define CPLAYOUT_MESSAGE_BYTES 440
 
 /*
  * What went wrong. The caller sets size to sizeof(struct cplayout_error) and nothing else; a
@@ -46,6 +47,7 @@ struct cplayout_error {
     int32_t status;                       /* out: the value that the function returned */
     int32_t origin;                       /* out: CPLAYOUT_ORIGIN_... */
     int64_t native_code;                  /* out: code of the origin, 0 if it has none */
+    char field[CPLAYOUT_FIELD_BYTES];     /* out: the argument or option at fault, "" if none */
     char message[CPLAYOUT_MESSAGE_BYTES]; /* out: UTF-8, terminated, names field, values, rule */
 };
 

@@ -255,52 +255,74 @@ void session_end(struct session *session)
 
 /* ---- Hooks ------------------------------------------------------------------------------------ */
 
-/* Layouts before and after a hook, forward. */
-static void hook_layouts(const struct session *session, bool finalize, int layer, int32_t *from,
-                         int32_t *to)
-{
-    const int32_t here = session->layer_layout[layer];
+/* One hook call of the model. */
+struct hook {
+    bool finalize, backward;
+    int layer;
+};
 
-    if (finalize) {
-        *from = here;
-        *to = layer == session->layers - 1 ? session->stack.output_layout : here;
-    } else {
-        *from = layer > 0 ? session->layer_layout[layer - 1] : session->stack.input_layout;
-        *to = here;
+/* Handles of the layouts before and after a hook. */
+struct conversion {
+    int32_t from, to;
+};
+
+static struct conversion hook_conversion(const struct session *session, const struct hook *hook)
+{
+    const int32_t *const layouts = session->layer_layout;
+    const int layer = hook->layer;
+    const bool last = layer == session->layers - 1;
+    struct conversion forward = {layouts[layer], layouts[layer]};
+
+    if (!hook->finalize) {
+        forward.from = layer > 0 ? layouts[layer - 1] : session->stack.input_layout;
+    } else if (last) {
+        forward.to = session->stack.output_layout;
     }
+    return hook->backward ? (struct conversion){forward.to, forward.from} : forward;
 }
 
-static int run_hook(struct session *session, bool finalize, int layer, int backward, real *in,
-                    real *out, real **result)
+/* [rows of the layout, width] in memory of the model; `shape` is filled in. */
+static struct cplayout_tensor stream_tensor(const struct session *session, int32_t layout,
+                                            real *data, int64_t shape[2])
+{
+    shape[0] = session->views.by_layout[layout].shard.rows;
+    shape[1] = session->width;
+    return (struct cplayout_tensor){
+        .data = data,
+        .device = {CPLAYOUT_DEVICE_CPU, 0},
+        .ndim = 2,
+        .dtype = {CPLAYOUT_TYPE_FLOAT, 8 * sizeof(real), 1},
+        .shape = shape,
+    };
+}
+
+static int run_hook(struct session *session, const struct hook *hook, real *in, real *out,
+                    real **result)
 {
     const struct cplayout_core *const core = session->plugin->core;
-    int32_t from;
-    int32_t to;
-
-    hook_layouts(session, finalize, layer, backward ? &to : &from, backward ? &from : &to);
-
-    int64_t in_shape[2] = {session->views.by_layout[from].shard.rows, session->width};
-    int64_t out_shape[2] = {session->views.by_layout[to].shard.rows, session->width};
-    const struct cplayout_type type = {CPLAYOUT_TYPE_FLOAT, 8 * sizeof(real), 1};
-    const struct cplayout_device cpu = {CPLAYOUT_DEVICE_CPU, 0};
-    const struct cplayout_tensor input = {in, cpu, 2, type, in_shape, NULL, 0};
-    struct cplayout_tensor output = {out, cpu, 2, type, out_shape, NULL, 0};
+    const struct conversion conversion = hook_conversion(session, hook);
+    int64_t shapes[2][2];
+    const struct cplayout_tensor input = stream_tensor(session, conversion.from, in, shapes[0]);
+    struct cplayout_tensor output = stream_tensor(session, conversion.to, out, shapes[1]);
     const struct cplayout_call call = {
         .size = sizeof(call),
         .batch = session->batch,
         .schedule = session->schedule,
-        .layer = layer,
-        .direction = backward ? CPLAYOUT_BACKWARD : CPLAYOUT_FORWARD,
+        .layer = hook->layer,
+        .direction = hook->backward ? CPLAYOUT_BACKWARD : CPLAYOUT_FORWARD,
         .input = &input,
     };
+    int32_t status;
 
-    if ((finalize ? core->finalize_layer : core->prepare_layer)(session->context, &call, &output,
-                                                                &session->error) != CPLAYOUT_OK) {
-        return fail(session, finalize ? "finalize_layer" : "prepare_layer");
+    status = hook->finalize
+                 ? core->finalize_layer(session->context, &call, &output, &session->error)
+                 : core->prepare_layer(session->context, &call, &output, &session->error);
+    if (status != CPLAYOUT_OK) {
+        return fail(session, hook->finalize ? "finalize_layer" : "prepare_layer");
     }
     if (output.data != in) {
-        session->conversion_bytes +=
-            session->views.sent_rows[from][to] * session->width * (int64_t)sizeof(real);
+        session->conversion_bytes += session->views.sent_rows[conversion.from][conversion.to] *
+                                     session->width * (int64_t)sizeof(real);
     }
     *result = output.data;
     return 0;
@@ -308,12 +330,16 @@ static int run_hook(struct session *session, bool finalize, int layer, int backw
 
 static int prepare(void *self, int layer, int backward, real *in, real *out, real **result)
 {
-    return run_hook(self, false, layer, backward, in, out, result);
+    const struct hook hook = {.backward = backward != 0, .layer = layer};
+
+    return run_hook(self, &hook, in, out, result);
 }
 
 static int finalize(void *self, int layer, int backward, real *in, real *out, real **result)
 {
-    return run_hook(self, true, layer, backward, in, out, result);
+    const struct hook hook = {.finalize = true, .backward = backward != 0, .layer = layer};
+
+    return run_hook(self, &hook, in, out, result);
 }
 
 struct converter session_converter(struct session *session)

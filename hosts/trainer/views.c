@@ -58,25 +58,30 @@ static int read_positions(const struct plugin *plugin, const struct cplayout_par
                : -1;
 }
 
+static void view_free(struct view *view)
+{
+    free(view->chain);
+    free(view->positions);
+}
+
 static int read_view(struct views *views, const struct views_source *source, int32_t layout,
                      struct cplayout_error *error)
 {
     const struct plugin *const plugin = source->plugin;
     const struct cplayout_partition *partition = NULL;
-    struct view *const view = &views->by_layout[layout];
+    struct view view = {
+        .shard = {.rank = source->rank, .ranks = source->ranks, .sequence = source->sequence}};
 
-    if (view->chain != NULL) {
-        return 0; /* two roles share a layout */
-    }
     if (plugin->batch->view_partition(source->batch, layout, &partition, error) != CPLAYOUT_OK) {
         return -1;
     }
-    view->shard =
-        (struct shard){.rank = source->rank, .ranks = source->ranks, .sequence = source->sequence};
-    if (read_chain(plugin, partition, view, error) != 0) {
+    if (read_chain(plugin, partition, &view, error) != 0 ||
+        read_positions(plugin, partition, &view, error) != 0) {
+        view_free(&view);
         return -1;
     }
-    return read_positions(plugin, partition, view, error);
+    views->by_layout[layout] = view;
+    return 0;
 }
 
 /* Adds up the rows of all messages this rank sends on a route. */
@@ -149,19 +154,31 @@ static int read_balance(struct views *views, const struct views_source *source,
     return 0;
 }
 
+/* Two roles may share a layout: it is read once. */
+static bool is_read(const struct views *views, int32_t layout)
+{
+    return views->by_layout[layout].chain != NULL;
+}
+
 int views_read(struct views *views, const struct views_source *source, struct cplayout_error *error)
 {
     const int32_t roles[] = {source->linear, source->attention, source->boundary};
     const size_t count = sizeof(roles) / sizeof(roles[0]);
 
     for (size_t i = 0; i < count; i++) {
-        if (read_view(views, source, roles[i], error) != 0) {
+        if (roles[i] < 0 || roles[i] >= VIEWS_MOST) {
+            (void)snprintf(error->message, sizeof(error->message),
+                           "the plugin gave layout handle %d, not 0 ... %d", roles[i],
+                           VIEWS_MOST - 1);
             return -1;
         }
-        for (size_t j = 0; j < count; j++) {
-            if (read_route(views, source, roles[i], roles[j], error) != 0) {
-                return -1;
-            }
+        if (!is_read(views, roles[i]) && read_view(views, source, roles[i], error) != 0) {
+            return -1;
+        }
+    }
+    for (size_t i = 0; i < count * count; i++) {
+        if (read_route(views, source, roles[i / count], roles[i % count], error) != 0) {
+            return -1;
         }
     }
     return read_balance(views, source, error);
@@ -170,8 +187,7 @@ int views_read(struct views *views, const struct views_source *source, struct cp
 void views_destroy(struct views *views)
 {
     for (int i = 0; i < VIEWS_MOST; i++) {
-        free(views->by_layout[i].chain);
-        free(views->by_layout[i].positions);
+        view_free(&views->by_layout[i]);
         views->by_layout[i] = (struct view){0};
     }
 }

@@ -25,18 +25,37 @@ static void trim_character(char *text, size_t length)
     }
 }
 
-enum cpl_status cpl_fail(struct cpl_error *error, enum cpl_status status, const char *format, ...)
+static void write_error(struct cpl_error *error, enum cpl_status status, const char *field,
+                        const char *format, va_list args)
 {
-    va_list args;
     int length;
 
     error->status = status;
-    va_start(args, format);
+    (void)snprintf(error->field, sizeof(error->field), "%s", field);
     length = vsnprintf(error->message, sizeof(error->message), format, args);
-    va_end(args);
     if (length >= CPL_MESSAGE_BYTES) {
         trim_character(error->message, CPL_MESSAGE_BYTES - 1);
     }
+}
+
+enum cpl_status cpl_fail(struct cpl_error *error, enum cpl_status status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    write_error(error, status, "", format, args);
+    va_end(args);
+    return status;
+}
+
+enum cpl_status cpl_fail_field(struct cpl_error *error, enum cpl_status status, const char *field,
+                               const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    write_error(error, status, field, format, args);
+    va_end(args);
     return status;
 }
 

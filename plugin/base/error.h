@@ -24,16 +24,23 @@ enum cpl_status {
     CPL_ERROR_VERSION = 9,
 };
 
-#define CPL_MESSAGE_BYTES 488
+/* Equal to those of the ABI; the entry room asserts it. */
+#define CPL_FIELD_BYTES   48
+#define CPL_MESSAGE_BYTES 440
 
 struct cpl_error {
     enum cpl_status status;
+    char field[CPL_FIELD_BYTES]; /* the argument or option at fault, "" if none */
     char message[CPL_MESSAGE_BYTES];
 };
 
 /* Writes the message and returns `status`. A message that is too long is cut. */
 enum cpl_status cpl_fail(struct cpl_error *error, enum cpl_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same, naming the argument or option at fault. */
+enum cpl_status cpl_fail_field(struct cpl_error *error, enum cpl_status status, const char *field,
+                               const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* The message for an allocation that failed. */
 enum cpl_status cpl_fail_memory(struct cpl_error *error, size_t bytes);

@@ -21,21 +21,23 @@ static enum cpl_status check_head(const struct cpl_tensor *tensor, int32_t row_a
     const unsigned bits = (unsigned)tensor->type_bits * tensor->type_lanes;
 
     if (tensor->ndim < 1 || tensor->ndim > CPL_MAX_DIMS || tensor->shape == NULL) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "%s: a tensor has 1 to %d dimensions and a shape, this one has ndim %d",
-                        name, CPL_MAX_DIMS, tensor->ndim);
+        return cpl_fail_field(
+            error, CPL_ERROR_ARGUMENT, name,
+            "%s: a tensor has 1 to %d dimensions and a shape, this one has ndim %d", name,
+            CPL_MAX_DIMS, tensor->ndim);
     }
     if (row_axis < 0 || row_axis >= tensor->ndim) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "%s: row axis %d is not one of %d dimensions",
-                        name, row_axis, tensor->ndim);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                              "%s: row axis %d is not one of %d dimensions", name, row_axis,
+                              tensor->ndim);
     }
     if (bits == 0 || bits % 8 != 0) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "%s: elements of %u bits are not made of whole bytes", name, bits);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                              "%s: elements of %u bits are not made of whole bytes", name, bits);
     }
     if (tensor->device_type != CPL_DEVICE_CPU) {
-        return cpl_fail(
-            error, CPL_ERROR_UNSUPPORTED,
+        return cpl_fail_field(
+            error, CPL_ERROR_UNSUPPORTED, name,
             "%s: device type %d is not supported by this version, only host memory (%d)", name,
             tensor->device_type, CPL_DEVICE_CPU);
     }
@@ -99,18 +101,19 @@ static enum cpl_status check_shape(const struct cpl_tensor *tensor, const char *
         const int64_t extent = tensor->shape[axis];
 
         if (extent < 0) {
-            return cpl_fail(error, CPL_ERROR_ARGUMENT, "%s: dimension %d is %" PRId64, name, axis,
-                            extent);
+            return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name, "%s: dimension %d is %" PRId64,
+                                  name, axis, extent);
         }
         empty = empty || extent == 0;
         if (!empty &&
             (__builtin_mul_overflow(total, (uint64_t)extent, &total) || total > INT64_MAX)) {
-            return cpl_fail(error, CPL_ERROR_ARGUMENT, "%s: its size in bytes overflows", name);
+            return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                                  "%s: its size in bytes overflows", name);
         }
     }
     if (!empty && tensor->data == NULL) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "%s: data is NULL but the tensor is not empty",
-                        name);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                              "%s: data is NULL but the tensor is not empty", name);
     }
     return CPL_OK;
 }
@@ -148,17 +151,18 @@ static enum cpl_status fold_all(const struct cpl_tensor *tensor, int32_t row_axi
     uint64_t row_stride;
 
     if (!fold(tensor, row_axis + 1, tensor->ndim, 1, &inner)) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "%s: the dimensions behind row axis %d must be compact", name, row_axis);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                              "%s: the dimensions behind row axis %d must be compact", name,
+                              row_axis);
     }
     if (!fold(tensor, 0, row_axis, 0, &outer)) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "%s: the dimensions before row axis %d do not fold into one", name,
-                        row_axis);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                              "%s: the dimensions before row axis %d do not fold into one", name,
+                              row_axis);
     }
     if (!stride_of(tensor, row_axis, &row_stride)) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "%s: the row stride is negative or overflows",
-                        name);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                              "%s: the row stride is negative or overflows", name);
     }
     rows->rows = tensor->shape[row_axis];
     row_stride = rows->rows > 1 ? row_stride : 0; /* never used, may be anything */
@@ -166,7 +170,7 @@ static enum cpl_status fold_all(const struct cpl_tensor *tensor, int32_t row_axi
     if (__builtin_mul_overflow(inner.count, element, &rows->row_bytes) ||
         __builtin_mul_overflow(row_stride, element, &rows->row_stride) ||
         __builtin_mul_overflow(outer.stride, element, &rows->outer_stride) || !spans_fit(rows)) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "%s: its strides overflow", name);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name, "%s: its strides overflow", name);
     }
     return CPL_OK;
 }
@@ -188,11 +192,17 @@ enum cpl_status cpl_rows_from_tensor(const struct cpl_tensor *tensor, int32_t ro
         return status;
     }
     if (rows_overlap(&checked)) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "%s: its strides make rows overlap", name);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name, "%s: its strides make rows overlap",
+                              name);
+    }
+    if (tensor->data == NULL) {
+        *rows = checked; /* empty: an offset from nothing has no meaning */
+        return CPL_OK;
     }
     if ((uintptr_t)tensor->data > UINTPTR_MAX - tensor->byte_offset) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "%s: byte_offset %" PRIu64 " wraps around", name,
-                        tensor->byte_offset);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                              "%s: byte_offset %" PRIu64 " wraps around", name,
+                              tensor->byte_offset);
     }
     checked.data = (unsigned char *)tensor->data + tensor->byte_offset;
     *rows = checked;

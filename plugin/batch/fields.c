@@ -25,8 +25,9 @@ enum cpl_status cpl_field_find(const char *name, enum cpl_field_id *id, struct c
             return CPL_OK;
         }
     }
-    return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                    "unknown field '%.64s'; known fields: tokens, labels, position_ids", name);
+    return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                          "unknown field '%.64s'; known fields: tokens, labels, position_ids",
+                          name);
 }
 
 static enum cpl_status check_field(const struct cpl_field_spec *spec,
@@ -34,19 +35,20 @@ static enum cpl_status check_field(const struct cpl_field_spec *spec,
                                    struct cpl_error *error)
 {
     if (tensor->ndim != spec->ndim) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "field %s must be [B, S], it has %d dimensions",
-                        spec->name, tensor->ndim);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name,
+                              "field %s must be [B, S], it has %d dimensions", spec->name,
+                              tensor->ndim);
     }
     if (tensor->shape[spec->row_axis] != tokens) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "field %s has %" PRId64 " entries along axis %d, the sequence has %" PRId64
-                        " tokens",
-                        spec->name, tensor->shape[spec->row_axis], spec->row_axis, tokens);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name,
+                              "field %s has %" PRId64
+                              " entries along axis %d, the sequence has %" PRId64 " tokens",
+                              spec->name, tensor->shape[spec->row_axis], spec->row_axis, tokens);
     }
     if (tensor->type_code != TYPE_INT && tensor->type_code != TYPE_UINT) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "field %s must hold integers, its type code is %u", spec->name,
-                        (unsigned)tensor->type_code);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name,
+                              "field %s must hold integers, its type code is %u", spec->name,
+                              (unsigned)tensor->type_code);
     }
     return CPL_OK;
 }
@@ -75,7 +77,8 @@ enum cpl_status cpl_field_set(struct cpl_field *field, enum cpl_field_id id,
     enum cpl_status status;
 
     if (field->given) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "field %s is given twice", spec->name);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name, "field %s is given twice",
+                              spec->name);
     }
     status = cpl_rows_from_tensor(tensor, spec->row_axis, spec->name, &field->rows, error);
     if (status == CPL_OK) {

@@ -20,12 +20,14 @@ _Static_assert((int)CPL_LOG_ERROR == (int)CPLAYOUT_LOG_ERROR, "log level");
 _Static_assert((int)CPL_LOG_WARNING == (int)CPLAYOUT_LOG_WARNING, "log level");
 _Static_assert((int)CPL_DEVICE_CPU == (int)CPLAYOUT_DEVICE_CPU, "device");
 _Static_assert((int)CPL_MAX_DIMS == CPLAYOUT_MAX_DIMS, "dimensions");
+_Static_assert((int)CPL_FIELD_BYTES == CPLAYOUT_FIELD_BYTES, "field");
 _Static_assert((int)CPL_MESSAGE_BYTES == CPLAYOUT_MESSAGE_BYTES, "message");
 
 enum cpl_status cpl_require(const void *pointer, const char *name, struct cpl_error *error)
 {
-    return pointer != NULL ? CPL_OK
-                           : cpl_fail(error, CPL_ERROR_ARGUMENT, "%s must not be NULL", name);
+    return pointer != NULL
+               ? CPL_OK
+               : cpl_fail_field(error, CPL_ERROR_ARGUMENT, name, "%s must not be NULL", name);
 }
 
 static bool is_zero(const unsigned char *bytes, uint64_t count)
@@ -156,6 +158,7 @@ static void fill_record(enum cpl_status status, const struct cpl_error *error,
     };
     const size_t head = offsetof(struct cplayout_error, message);
 
+    memcpy(filled.field, error->field, sizeof(filled.field));
     memcpy(filled.message, error->message, sizeof(filled.message));
     cpl_copy_out(record, &filled, sizeof(filled));
     if (record->size > head && record->size < sizeof(filled)) {

@@ -35,7 +35,8 @@ static const struct owned_route *route_of(const struct cplayout_route *route)
 static enum cpl_status check_rank(int32_t rank, int32_t ranks, struct cpl_error *error)
 {
     if (rank < 0 || rank >= ranks) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "rank %d is not one of %d", rank, ranks);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "rank", "rank %d is not one of %d", rank,
+                              ranks);
     }
     return CPL_OK;
 }
@@ -77,8 +78,8 @@ static enum cpl_status build_partition(const struct cpl_host *host,
 
     if (layout == NULL) {
         cpl_layout_names(names, sizeof(names));
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "unknown layout '%.64s'; layouts: %s",
-                        args->layout, names);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "layout",
+                              "unknown layout '%.64s'; layouts: %s", args->layout, names);
     }
     built = cpl_allocate(&host->allocator, 1, sizeof(*built));
     if (built == NULL) {

@@ -111,16 +111,16 @@ int64_t cpl_layout_unit(const struct cpl_layout *layout, int32_t cp, int32_t tp)
 static enum cpl_status check_ranks(const struct cpl_shape *shape, struct cpl_error *error)
 {
     if (shape->cp < 1) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "context-parallel size P must be at least 1, not %d", shape->cp);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "cp",
+                              "context-parallel size P must be at least 1, not %d", shape->cp);
     }
     if (shape->tp < 1) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "tensor-parallel size T must be at least 1, not %d", shape->tp);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "tp",
+                              "tensor-parallel size T must be at least 1, not %d", shape->tp);
     }
     if ((int64_t)shape->cp * shape->tp > RANKS_MOST) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "P * T = %d * %d is above %d ranks", shape->cp,
-                        shape->tp, RANKS_MOST);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "cp", "P * T = %d * %d is above %d ranks",
+                              shape->cp, shape->tp, RANKS_MOST);
     }
     return CPL_OK;
 }
@@ -136,15 +136,15 @@ enum cpl_status cpl_shape_check(const struct cpl_layout *layout, const struct cp
         return status;
     }
     if (shape->tokens < 1 || shape->tokens > tokens_most) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "sequence length must be 1 to %" PRId64 ", not %" PRId64, tokens_most,
-                        shape->tokens);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "sequence",
+                              "sequence length must be 1 to %" PRId64 ", not %" PRId64, tokens_most,
+                              shape->tokens);
     }
     unit = cpl_layout_unit(layout, shape->cp, shape->tp);
     below = shape->tokens / unit * unit;
     if (below != shape->tokens) {
-        return cpl_fail(
-            error, CPL_ERROR_ARGUMENT,
+        return cpl_fail_field(
+            error, CPL_ERROR_ARGUMENT, "sequence",
             "sequence length %" PRId64 " is not a multiple of %" PRId64
             ", which layout '%s' needs with P = %d and T = %d; nearest lengths: %" PRId64
             " and %" PRId64,

@@ -48,8 +48,8 @@ static void fire(struct run *run, const char *option, const char *format, ...)
     finding.message = text;
     run->reporter->deliver(run->reporter->self, &finding);
     if (finding.severity == CPL_ERROR && run->errors++ == 0) {
-        (void)cpl_fail(run->first, CPL_ERROR_CONFIGURATION, "%s: %s: %s", finding.code, option,
-                       text);
+        (void)cpl_fail_field(run->first, CPL_ERROR_CONFIGURATION, option, "%s: %s: %s",
+                             finding.code, option, text);
     }
 }
 

@@ -83,6 +83,7 @@ static void print_status_structs(void)
     MEMBER(cplayout_error, status);
     MEMBER(cplayout_error, origin);
     MEMBER(cplayout_error, native_code);
+    MEMBER(cplayout_error, field);
     MEMBER(cplayout_error, message);
 }
 
@@ -309,6 +310,7 @@ static void print_status_constants(void)
     CONSTANT(CPLAYOUT_ORIGIN_PLUGIN);
     CONSTANT(CPLAYOUT_ORIGIN_SYSTEM);
     CONSTANT(CPLAYOUT_ORIGIN_LOADER);
+    CONSTANT(CPLAYOUT_FIELD_BYTES);
     CONSTANT(CPLAYOUT_MESSAGE_BYTES);
 }
 

@@ -35,8 +35,7 @@ static void load(void)
     struct cplayout_error error = {.size = sizeof(error)};
 
     tap_require(path != NULL, "CPLAYOUT_TEST_PLUGIN is not set");
-    tap_require(cplayout_load(&library, path, &record, &error) == CPLAYOUT_OK, "%s",
-                error.message);
+    tap_require(cplayout_load(&library, path, &record, &error) == CPLAYOUT_OK, "%s", error.message);
 }
 
 const struct cplayout_core *host_core(void)
