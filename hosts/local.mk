@@ -47,6 +47,7 @@ trainer_numerics_sources = \
 
 # The rest, without main.c.
 trainer_sources = \
+	hosts/trainer/clock.h \
 	hosts/trainer/plugin.c \
 	hosts/trainer/plugin.h \
 	hosts/trainer/progress.c \
@@ -57,6 +58,8 @@ trainer_sources = \
 	hosts/trainer/session.h \
 	hosts/trainer/settings.c \
 	hosts/trainer/settings.h \
+	hosts/trainer/terminal.c \
+	hosts/trainer/terminal.h \
 	hosts/trainer/text.c \
 	hosts/trainer/text.h \
 	hosts/trainer/train.c \

@@ -10,6 +10,7 @@ plugin_base_sources = \
 	plugin/base/error.c \
 	plugin/base/error.h \
 	plugin/base/hash.h \
+	plugin/base/limits.h \
 	plugin/base/log.c \
 	plugin/base/log.h \
 	plugin/base/nearest.c \
@@ -44,6 +45,8 @@ plugin_kernel_sources = \
 	kernels/run_copy.h
 
 plugin_move_sources = \
+	plugin/move/copy.c \
+	plugin/move/copy.h \
 	plugin/move/exchange.c \
 	plugin/move/exchange.h \
 	plugin/move/group.c \
@@ -67,6 +70,9 @@ plugin_batch_sources = \
 plugin_entry_sources = \
 	plugin/entry/batch_v1.c \
 	plugin/entry/core.c \
+	plugin/entry/core.h \
+	plugin/entry/core_batch.c \
+	plugin/entry/core_context.c \
 	plugin/entry/entry.c \
 	plugin/entry/entry.h \
 	plugin/entry/plan_v1.c

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <cplayout/loader.h>
@@ -82,6 +83,13 @@ bool host_open(struct host *host, const struct args *args, struct report *report
     struct cplayout_error error = {.size = sizeof(error)};
     struct cplayout_library library;
 
+    if (given != NULL && getauxval(AT_SECURE) != 0) {
+        const struct problem problem = {.status = EXIT_INVALID,
+                                        .code = "plugin.load",
+                                        .option = args_name(OPTION_PLUGIN)};
+
+        return report_fail(report, &problem, "--plugin is ignored in set-id processes");
+    }
     *host = (struct host){.record = {.size = sizeof(host->record),
                                      .abi_minor = CPLAYOUT_ABI_MINOR,
                                      .draft = CPLAYOUT_ABI_DRAFT,
@@ -220,9 +228,8 @@ static bool is_too_short(int32_t status, uint64_t count, uint64_t capacity)
 static int32_t ask_fragments(const struct host *host, const struct fragments_of *of,
                              struct fragments *fragments, struct cplayout_error *error)
 {
-    error->status = host->plan->fragments(of->partition, of->rank, fragments->list,
-                                          fragments->capacity, &fragments->count, error);
-    return error->status;
+    return host->plan->fragments(of->partition, of->rank, fragments->list, fragments->capacity,
+                                 &fragments->count, error);
 }
 
 bool host_fragments(const struct host *host, const struct fragments_of *of,
@@ -246,9 +253,11 @@ bool host_fragments(const struct host *host, const struct fragments_of *of,
 static int32_t ask_moves(const struct host *host, const struct moves_of *of, struct moves *moves,
                          struct cplayout_error *error)
 {
-    error->status = host->plan->moves(of->route, of->rank, of->kind, moves->list, moves->capacity,
-                                      &moves->count, error);
-    return error->status;
+    const struct cplayout_moves_args args = {.size = sizeof(args),
+                                             .rank = of->rank,
+                                             .kind = of->kind};
+
+    return host->plan->moves(of->route, &args, moves->list, moves->capacity, &moves->count, error);
 }
 
 bool host_moves(const struct host *host, const struct moves_of *of, struct moves *moves,

@@ -29,6 +29,9 @@ static void make_printable(char *text)
 
         if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !valid)) {
             *at = '?';
+        } else if (byte == 0xc2 && (unsigned char)at[1] < 0xa0) {
+            at[0] = '?';
+            at[1] = '?'; /* U+0080 to U+009F control terminals as well */
         }
     }
 }

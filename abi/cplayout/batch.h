@@ -44,8 +44,9 @@ typedef int32_t (*cplayout_view_describe_fn)(const struct cplayout_batch *batch,
                                              struct cplayout_error *error);
 
 /*
- * Writes every row of the view into `out`, whose shape must be the one described; its row and outer
- * strides are free. `position_ids` that the host did not give may be int32 or int64.
+ * Writes every row of the view into `out`, whose shape and type must be those described; its row and
+ * outer strides are free, and it must not overlap the input. `position_ids` that the host did not
+ * give may also be asked for as int32, where they fit.
  * [any-thread]. Errors: ARGUMENT, UNSUPPORTED (device memory).
  */
 typedef int32_t (*cplayout_view_fill_fn)(const struct cplayout_batch *batch, int32_t layout,

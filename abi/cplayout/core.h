@@ -14,14 +14,17 @@
  * order. A row is one token's slice of a tensor. Rows are counted, never bytes, unless a name says
  * `bytes`.
  *
- * Thread tags. [any-thread]: any thread at any time. [context-serial]: one call at a time per
- * context, from any thread; different contexts are independent. [collective]: every rank of the
- * group makes the same call in the same order; it returns on all, or fails on all, within the
- * option `timeout_seconds`.
+ * Thread tags. [any-thread]: any thread at any time, but destroying an object excludes every other
+ * call on it. [context-serial]: one call at a time per context, from any thread; different contexts
+ * are independent. [collective]: every rank of the group makes the same call in the same order. No
+ * wait is longer than the option `timeout_seconds`. When it fails on one rank, every rank that waits
+ * for that one fails too; a rank that does not may succeed, and fails in its next collective.
  *
- * Structs start with their size, in bytes, which the caller sets. The plugin reads and writes no
- * further; members that it does not know must be zero. Pointers to structs and strings are borrowed
- * for the call unless stated otherwise. An out argument is written only on success.
+ * Structs that begin with a member `size` grow at their end: the caller sets it to the bytes it
+ * owns. The plugin reads and writes no further, and what it does not know must be zero. Structs
+ * without one, and entries of arrays, never change. Reserved members are 0. Pointers to structs and
+ * strings are borrowed for the call unless stated otherwise. An out argument is written only on
+ * success. An argument may be NULL only where it says so.
  */
 #ifndef CPLAYOUT_CORE_H
 #define CPLAYOUT_CORE_H
@@ -48,8 +51,8 @@ struct cplayout_batch;    /* one micro-batch in every layout in use; immutable *
  * Creates a group of `ranks` (>= 1) threads of this process that exchange data with each other. Pass
  * it in the host record of each rank's `create`. The group is counted: every context holds it.
  * A group serves one context per rank; when one of its ranks fails or leaves, the group is used up
- * and later contexts need a new one.
- * [any-thread]. Errors: ARGUMENT, MEMORY.
+ * and later contexts need a new one. `host` gives the allocator and may be NULL; ranks is at most
+ * 65536. [any-thread]. Errors: ARGUMENT, MEMORY, VERSION.
  */
 typedef int32_t (*cplayout_local_group_create_fn)(const struct cplayout_host *host, int32_t ranks,
                                                   struct cplayout_local_group **group,
@@ -82,25 +85,28 @@ struct cplayout_create_args {
 
 /*
  * Registers one rank. Checks every rule and reports all findings; an error means no context, and the
- * error record then holds the first finding. With a local group, a rank that fails here marks the
+ * error record then holds the first finding. Does not wait for the other ranks: configurations are
+ * compared with the first batch. A rank of a group that has taken its place and then fails marks the
  * group, so that the others learn of it instead of waiting.
- * [context-serial]. Errors: ARGUMENT, CONFIGURATION, PEER, MEMORY.
+ * [any-thread]. Errors: ARGUMENT (also: no such rank, rank taken), CONFIGURATION, PEER (the group has
+ * failed already), MEMORY, VERSION.
  */
 typedef int32_t (*cplayout_create_fn)(const struct cplayout_create_args *args,
                                       struct cplayout_context **context,
                                       struct cplayout_error *error);
 
 /*
- * Destroys a context and its schedules. Batches of it must be destroyed before. The rank leaves its
- * group: peers that wait for it get PEER. NULL is allowed. [any-thread], never fails.
+ * Destroys a context and its schedules. The rank leaves its group: peers that wait for it get PEER.
+ * Batches that are still alive may only be destroyed from then on. NULL is allowed. [any-thread],
+ * never fails.
  */
 typedef void (*cplayout_destroy_fn)(struct cplayout_context *context);
 
 /*
  * Names a layout once: `name` is a name of the layout options ("contiguous", "mirror", "zigzag"), or
  * "linear", "attention" or "boundary" for the layout configured under that option. The handle is
- * valid in this context. Equal layouts have equal handles. Only layouts in use by this context have
- * one. [context-serial]. Errors: ARGUMENT.
+ * valid in this context and lies between 0 and 2. Equal layouts have equal handles. Only layouts in
+ * use by this context have one. [context-serial]. Errors: ARGUMENT.
  */
 typedef int32_t (*cplayout_layout_fn)(struct cplayout_context *context, const char *name,
                                       int32_t *layout, struct cplayout_error *error);
@@ -116,7 +122,7 @@ struct cplayout_schedule_args {
 /*
  * Makes the schedule of one model chunk from the option `hybrid_layer_pattern`. It belongs to the
  * context and lives as long. Make all schedules before the first batch.
- * [context-serial]. Errors: ARGUMENT (no pattern, unknown chunk, a batch exists), MEMORY.
+ * [context-serial]. Errors: ARGUMENT (no pattern, unknown chunk, a batch has been made), MEMORY.
  */
 typedef int32_t (*cplayout_schedule_fn)(struct cplayout_context *context,
                                         const struct cplayout_schedule_args *args,
@@ -168,9 +174,11 @@ struct cplayout_batch_args {
 
 /*
  * Creates a batch. Cost follows ranks and layouts, not tokens; no row is copied here.
- * [context-serial] [collective]: ranks compare lengths, layouts and schedules, so that a rank that
- * disagrees is an error on every rank and never a hang in a hook.
- * Errors: ARGUMENT, MEMORY, MISMATCH, TIMEOUT, PEER.
+ * [context-serial] [collective]: ranks compare configuration, lengths, layouts and schedules, so that
+ * a rank that disagrees is an error on every rank and never a hang in a hook. A rank whose arguments
+ * are wrong takes part with that: the others get MISMATCH with its reason, and all contexts have
+ * failed. Where all ranks fail alike, the contexts live on.
+ * Errors: ARGUMENT, UNSUPPORTED, MEMORY, MISMATCH, TIMEOUT, PEER.
  */
 typedef int32_t (*cplayout_batch_create_fn)(struct cplayout_context *context,
                                             const struct cplayout_batch_args *args,
@@ -211,8 +219,9 @@ struct cplayout_call {
  *
  * `out` has the row count of the layout after the call, and otherwise the shape and type of the
  * input; its shape and strides are the host's. Where a conversion is due every row of it is written,
- * and it must not overlap the input. Where none is due, `data` and `byte_offset` of the input are
- * stored in `out` and nothing else happens: the host sees by out->data == input->data.
+ * and it must not overlap the memory between the input's first and last byte. Where none is due,
+ * `data` and `byte_offset` of the input are stored in `out`, to be read with the input's strides, and
+ * nothing else happens or is checked; `conversion` says which it is.
  * Bytes are only moved, so results are exact for every data type, and they depend on the arguments
  * alone: calls may be repeated (recompute) and interleaved.
  *
@@ -230,6 +239,36 @@ typedef int32_t (*cplayout_finalize_layer_fn)(struct cplayout_context *context,
                                               struct cplayout_tensor *out,
                                               struct cplayout_error *error);
 
+enum {
+    CPLAYOUT_HOOK_PREPARE = 0,
+    CPLAYOUT_HOOK_FINALIZE = 1,
+};
+
+/* What a hook call does on this rank. */
+struct cplayout_conversion {
+    uint64_t size;
+    int32_t due; /* 1: rows move and every rank must call; 0: nothing happens */
+    int32_t reserved;
+    int32_t from_layout; /* handles */
+    int32_t to_layout;
+    uint64_t input_rows; /* rows of `input` and of `out` on this rank */
+    uint64_t output_rows;
+    uint64_t sent_rows;      /* of the input, rows that go to other ranks */
+    uint64_t received_rows;  /* of `out`, rows that come from other ranks */
+    uint64_t input_identity; /* identities of the partitions before and after (plan.h) */
+    uint64_t output_identity;
+};
+
+/*
+ * Tells what a hook call would do, so that the host can allocate `out`. Of the call, batch, schedule,
+ * layer, direction and identity are read; input and row_axis are not.
+ * [context-serial]. Errors: ARGUMENT, and the failure of a failed context.
+ */
+typedef int32_t (*cplayout_conversion_fn)(struct cplayout_context *context, int32_t hook,
+                                          const struct cplayout_call *call,
+                                          struct cplayout_conversion *conversion,
+                                          struct cplayout_error *error);
+
 /* ---- The table -------------------------------------------------------------------------------- */
 
 /* Every slot of the core table, in order; slots are only ever appended. All are mandatory. */
@@ -246,6 +285,7 @@ typedef int32_t (*cplayout_finalize_layer_fn)(struct cplayout_context *context,
     SLOT(core, layer_describe)      \
     SLOT(core, batch_create)        \
     SLOT(core, batch_destroy)       \
+    SLOT(core, conversion)          \
     SLOT(core, prepare_layer)       \
     SLOT(core, finalize_layer)
 
@@ -266,8 +306,7 @@ struct cplayout_core {
 
 /*
  * The exported function, CPLAYOUT_QUERY_SYMBOL. Stores the plugin's table, which is static and never
- * changes, or refuses with a reason (VERSION). Reads of `host` the versions, the log and `next`.
- * [any-thread]
+ * changes, or refuses with a reason. [any-thread]. Errors: VERSION (unequal drafts), ARGUMENT.
  */
 typedef int32_t (*cplayout_plugin_query_fn)(const struct cplayout_host *host,
                                             const struct cplayout_core **core,

@@ -29,8 +29,8 @@ extern "C" {
 #endif
 
 /*
- * Folder of the plugin for hosts that name no file. The pkg-config file defines it; a host may define
- * it itself.
+ * Folder of the plugin for hosts that name no file: define it when you compile, for instance as
+ * "/usr/local/lib/cplayout".
  */
 #ifdef CPLAYOUT_PLUGIN_DIR
 #define CPLAYOUT_DEFAULT_PLUGIN CPLAYOUT_PLUGIN_DIR "/libcplayout.so"
@@ -43,7 +43,7 @@ struct cplayout_library {
     const struct cplayout_core *core; /* valid until the process ends */
 };
 
-/* Fills the record as far as it reaches and returns `status`. */
+/* For loader.h only. Fills the record if it reaches to the message, and returns `status`. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
@@ -69,7 +69,7 @@ cplayout_loader_fail(struct cplayout_error *error, int32_t status, int64_t nativ
     return status;
 }
 
-/* A host's compiled-in list of mandatory slots against what a table really holds. */
+/* The first mandatory slot that a table lacks, or NULL. */
 static inline const char *cplayout_missing_slot(const struct cplayout_core *core)
 {
 #define CPLAYOUT_CHECK_SLOT(table, slot)                                          \
@@ -99,6 +99,12 @@ static inline int32_t cplayout_check_core(const struct cplayout_core *core, cons
             (unsigned)core->abi_major, (unsigned)core->draft, CPLAYOUT_ABI_MAJOR,
             CPLAYOUT_ABI_DRAFT);
     }
+    if (core->abi_minor_min > CPLAYOUT_ABI_MINOR) {
+        return cplayout_loader_fail(error, CPLAYOUT_ERROR_VERSION, 0,
+                                    "plugin %s needs a host of ABI %d.%u or newer, this is %d.%d",
+                                    path, CPLAYOUT_ABI_MAJOR, (unsigned)core->abi_minor_min,
+                                    CPLAYOUT_ABI_MAJOR, CPLAYOUT_ABI_MINOR);
+    }
     slot = cplayout_missing_slot(core);
     if (slot != NULL) {
         return cplayout_loader_fail(error, CPLAYOUT_ERROR_VERSION, 0,
@@ -118,11 +124,15 @@ static inline void cplayout_unload(struct cplayout_library *library)
     }
 }
 
+/* For loader.h only. Opens the file and finds its query function. */
 static inline int32_t cplayout_open(const char *path, void **handle,
                                     cplayout_plugin_query_fn *query, struct cplayout_error *error)
 {
     void *symbol;
 
+    if (path[0] == '\0') { /* to dlopen, the program itself */
+        return cplayout_loader_fail(error, CPLAYOUT_ERROR_LOAD, 0, "the plugin's path is empty");
+    }
     *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (*handle == NULL) {
         return cplayout_loader_fail(error, CPLAYOUT_ERROR_LOAD, 0, "cannot load plugin: %s",
@@ -140,8 +150,8 @@ static inline int32_t cplayout_open(const char *path, void **handle,
 
 /*
  * Loads the plugin from `path` (NULL: the default path), asks it for its table and checks that this
- * host can use it. `host` may be NULL; its versions are filled in here. On failure nothing stays
- * loaded and `library` is zero.
+ * host can use it. `host` may be NULL; its versions are filled in here. On failure `library` is zero
+ * and there is nothing to unload.
  * Errors: LOAD (with the system's reason), VERSION, and what the plugin's query returns.
  */
 static inline int32_t cplayout_load(struct cplayout_library *library, const char *path,

@@ -10,9 +10,9 @@
  * sequence parallelism (T > 1) each of the P context-parallel ranks cuts its rows into T equal
  * consecutive windows; logical rank = cp_rank * T + tp_rank, 0 ... P*T - 1.
  *
- * Lists are asked for with a capacity: `count` receives how many entries there are, and up to
- * `capacity` of them are written. With capacity 0 the array may be NULL and the call only counts.
- * If there are more than a capacity above 0, the call returns CAPACITY; count is then valid too.
+ * Lists are asked for with a capacity. `count` receives how many entries there are; it may be NULL.
+ * With capacity 0 the call only counts, and the array may be NULL. If the entries do not fit, the
+ * call returns CAPACITY, and only the count is written.
  *
  * All functions are [any-thread]; objects are immutable and may be shared.
  */
@@ -46,7 +46,7 @@ struct cplayout_partition_args {
 /*
  * Applies a layout. `host` gives log and allocator and may be NULL; the partition keeps what it
  * needs of it. Rule: S must divide by P*T; for zigzag with P > 1 by lcm(2P, P*T).
- * Errors: ARGUMENT (unknown layout, a value out of range, S that does not divide), MEMORY.
+ * Errors: ARGUMENT (unknown layout, a value out of range, S that does not divide), MEMORY, VERSION.
  */
 typedef int32_t (*cplayout_partition_create_fn)(const struct cplayout_host *host,
                                                 const struct cplayout_partition_args *args,
@@ -123,7 +123,7 @@ typedef int32_t (*cplayout_chain_fn)(const struct cplayout_partition *partition,
 
 /*
  * Builds the route from one partition to another for all ranks. Both must have the same S, P and T;
- * they may be destroyed before the route. Errors: ARGUMENT, MEMORY.
+ * they may be destroyed before the route. `host` as above. Errors: ARGUMENT, MEMORY, VERSION.
  */
 typedef int32_t (*cplayout_route_create_fn)(const struct cplayout_host *host,
                                             const struct cplayout_partition *source,
@@ -161,11 +161,19 @@ struct cplayout_move {
     int32_t reserved;
 };
 
+/* Which moves are asked for. */
+struct cplayout_moves_args {
+    uint64_t size;
+    int32_t rank;
+    int32_t kind; /* CPLAYOUT_MOVES_... */
+};
+
 /*
  * Moves of one rank: grouped by peer in ascending order, inside a peer by global position on both
  * sides. Errors: ARGUMENT, CAPACITY.
  */
-typedef int32_t (*cplayout_moves_fn)(const struct cplayout_route *route, int32_t rank, int32_t kind,
+typedef int32_t (*cplayout_moves_fn)(const struct cplayout_route *route,
+                                     const struct cplayout_moves_args *args,
                                      struct cplayout_move *moves, uint64_t capacity,
                                      uint64_t *count, struct cplayout_error *error);
 

@@ -14,7 +14,7 @@
 /* Statuses. A value that is not in this list comes from a newer peer: treat it as a failure. */
 enum {
     CPLAYOUT_OK = 0,
-    CPLAYOUT_ERROR_ARGUMENT = 1,      /* an argument of this call is wrong; nothing was changed */
+    CPLAYOUT_ERROR_ARGUMENT = 1,      /* an argument of this call is wrong */
     CPLAYOUT_ERROR_CONFIGURATION = 2, /* registration found errors; all were reported */
     CPLAYOUT_ERROR_UNSUPPORTED = 3,   /* legal, but not offered by this build or version */
     CPLAYOUT_ERROR_MEMORY = 4,        /* the allocator returned NULL */
@@ -30,8 +30,7 @@ enum {
 enum {
     CPLAYOUT_ORIGIN_NONE = 0,
     CPLAYOUT_ORIGIN_PLUGIN = 1, /* found by the plugin itself; native_code is 0 */
-    CPLAYOUT_ORIGIN_SYSTEM = 2, /* reported by the system; native_code is an errno value */
-    CPLAYOUT_ORIGIN_LOADER = 3, /* found by loader.h before the plugin was reached */
+    CPLAYOUT_ORIGIN_LOADER = 2, /* found by loader.h before the plugin was reached */
 };
 
 #define CPLAYOUT_FIELD_BYTES   48
@@ -39,8 +38,8 @@ enum {
 
 /*
  * What went wrong. The caller sets size to sizeof(struct cplayout_error) and nothing else; a
- * function that succeeds leaves the record alone. The plugin writes no further than `size`, and a
- * record too small to hold a message receives the members that fit.
+ * function that succeeds leaves the record alone. The plugin writes no further than `size`: a smaller
+ * record receives what fits, and texts end within it.
  */
 struct cplayout_error {
     uint64_t size;                        /* in: bytes the caller owns */

@@ -11,8 +11,8 @@
  *  - shape and strides have ndim entries; strides are in elements; strides may be NULL for a compact
  *    row-major tensor;
  *  - one axis, the row axis, counts tokens. The dimensions after it are compact: together they are
- *    one row. The row stride is free; of the dimensions before it one may have more than one entry
- *    and then has a free stride of its own;
+ *    one row. The row stride is free; the dimensions before it must fold into one, which has a free
+ *    stride of its own;
  *  - no stride is negative, and rows do not overlap;
  *  - the data type is bytes: bits * lanes / 8 per element, whatever the code says.
  */

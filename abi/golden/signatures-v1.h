@@ -84,6 +84,14 @@ _Static_assert(_Generic(((struct cplayout_core *)0)->batch_destroy,
                "core.batch_destroy");
 enum { locked_core_batch_destroy };
 
+_Static_assert(_Generic(((struct cplayout_core *)0)->conversion,
+                        int32_t (*)(struct cplayout_context *, int32_t,
+                                    const struct cplayout_call *, struct cplayout_conversion *,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "core.conversion");
+enum { locked_core_conversion };
+
 _Static_assert(_Generic(((struct cplayout_core *)0)->prepare_layer,
                         int32_t (*)(struct cplayout_context *, const struct cplayout_call *,
                                     struct cplayout_tensor *, struct cplayout_error *) : 1,
@@ -193,9 +201,9 @@ _Static_assert(_Generic(((struct cplayout_plan_interface *)0)->route_describe,
 enum { locked_plan_route_describe };
 
 _Static_assert(_Generic(((struct cplayout_plan_interface *)0)->moves,
-                        int32_t (*)(const struct cplayout_route *, int32_t, int32_t,
-                                    struct cplayout_move *, uint64_t, uint64_t *,
-                                    struct cplayout_error *) : 1,
+                        int32_t (*)(const struct cplayout_route *,
+                                    const struct cplayout_moves_args *, struct cplayout_move *,
+                                    uint64_t, uint64_t *, struct cplayout_error *) : 1,
                         default : 0),
                "plan.moves");
 enum { locked_plan_moves };

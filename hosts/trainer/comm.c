@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SIZE_CLASSES = 48, SMALLEST_CLASS = 6, ERROR_BYTES = 256 };
+enum { SIZE_CLASSES = 48, SMALLEST_CLASS = 6, ERROR_BYTES = 512 };
 
 struct mailbox {
     struct message *first, *last;

@@ -17,7 +17,7 @@
 
 enum { EXIT_USAGE = 2 };
 
-/* The plugin of the build tree if this program still stands in one, else the loader's default. */
+/* This program is never installed: the plugin is that of its build tree, if it still exists. */
 static const char *plugin_path(const struct settings *settings)
 {
 #ifdef CPLAYOUT_BUILD_PLUGIN
@@ -63,9 +63,7 @@ static int show(const struct report *report)
 {
     const struct agreement agreement = report_agreement(report);
 
-    if (!report->settings->json) {
-        report_table(report);
-    } else if (report_json(report) != 0) {
+    if ((report->settings->json ? report_json : report_table)(report) != 0) {
         (void)fprintf(stderr, "cplayout-trainer: cannot write the results\n");
         return EXIT_FAILURE;
     }
@@ -128,7 +126,7 @@ int main(int argc, char **argv)
     if (verdict == SETTINGS_RUN) {
         code = train(&settings);
     } else if (verdict == SETTINGS_DONE) {
-        code = EXIT_SUCCESS;
+        code = fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     settings_destroy(&settings);
     return code;

@@ -126,8 +126,3 @@ struct params *model_params(struct model *model)
 {
     return &model->params;
 }
-
-int model_layers(const struct model *model)
-{
-    return model->layers_count;
-}

@@ -23,14 +23,13 @@ void model_destroy(struct model *model);
 
 /* Values, gradients and the named slices; owned by the model. */
 struct params *model_params(struct model *model);
-int model_layers(const struct model *model);
 
 /* Moves the residual stream, or backward its gradient, between layouts. A step calls, forward,
  * prepare(i) before and finalize(i) after each layer i, in order; backward, finalize(i) and then
  * prepare(i), from the last layer to the first. Forward, prepare ends in layer i's layout and
  * finalize in any; after the last the stream is in the boundary layout. *result is set to `in`
  * when nothing is due, else to `out`, filled; `in` is only read. Rows are [rows of the layout, hidden]; `out` has room
- * for the largest layout of the step. Nonzero fails the group. */
+ * for the largest layout of the step. Nonzero ends the step, and the caller fails the group. */
 struct converter {
     void *self;
     int (*prepare)(void *self, int layer, int backward, real *in, real *out, real **result);

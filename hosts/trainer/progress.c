@@ -2,39 +2,23 @@
 #include "progress.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { BAR_CELLS = 24, TEXT_COLUMNS = 52 };
+#include "clock.h"
+#include "terminal.h"
 
-static double now(void)
-{
-    struct timespec time;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static bool is_plain(void)
-{
-    const char *const term = getenv("TERM");
-    const char *const no_color = getenv("NO_COLOR");
-
-    return (no_color != NULL && no_color[0] != '\0') || term == NULL || strcmp(term, "dumb") == 0;
-}
+enum { CELLS_MOST = 24, CELLS_LEAST = 4 };
 
 void progress_init(struct progress *progress, int64_t total, int64_t sequence)
 {
     *progress = (struct progress){
         .visible = isatty(STDERR_FILENO) == 1,
-        .coloured = !is_plain(),
+        .coloured = terminal_coloured(STDERR_FILENO),
         .name = "",
         .sequence = sequence,
         .total = total,
-        .begin_all = now(),
+        .begin_all = clock_seconds(),
     };
 }
 
@@ -43,51 +27,58 @@ void progress_begin(struct progress *progress, const char *name, int64_t steps)
     progress->before += progress->steps;
     progress->name = name;
     progress->steps = steps;
-    progress->begin = now();
+    progress->begin = clock_seconds();
 }
 
-static int columns(void)
+/* The bar, which fills over all runs. */
+static void draw_bar(const struct progress *progress, int cells, double fraction)
 {
-    struct winsize size;
-
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
-static void draw_bar(const struct progress *progress, double fraction)
-{
-    const int room = columns() - TEXT_COLUMNS;
-    const int cells = room < BAR_CELLS ? (room > 0 ? room : 0) : BAR_CELLS;
     const int full = (int)(fraction * cells);
 
     (void)fputs(progress->coloured ? "\033[36m" : "", stderr);
     for (int i = 0; i < cells; i++) {
         (void)fputc(i < full ? '#' : '.', stderr);
     }
-    (void)fputs(progress->coloured ? "\033[0m" : "", stderr);
+    (void)fputs(progress->coloured ? "\033[0m " : " ", stderr);
 }
 
-void progress_show(struct progress *progress, int64_t done, double loss)
+/* The bar takes what the text leaves; the text is cut before it would wrap. */
+static void draw(const struct progress *progress, const char *text, double fraction)
 {
+    const int columns = terminal_columns(STDERR_FILENO) - 1;
+    const int room = columns - (int)strlen(text) - 1;
+    const int cells = room < CELLS_MOST ? room : CELLS_MOST;
+
+    (void)fputc('\r', stderr);
+    if (cells >= CELLS_LEAST) {
+        draw_bar(progress, cells, fraction);
+    }
+    (void)fprintf(stderr, "%.*s\033[K", columns, text);
+    (void)fflush(stderr);
+}
+
+void progress_show(const struct progress *progress, int64_t done, double loss)
+{
+    int64_t all_done;
     double time;
     double speed;
     double left;
+    char text[128];
 
     if (progress == NULL || !progress->visible) {
         return;
     }
-    time = now();
+    all_done = progress->before + done;
+    time = clock_seconds();
     speed = (double)(done * progress->sequence) / (time - progress->begin + 1e-9);
     /* Runs differ in speed little enough for one guess over all of them. */
-    left = (time - progress->begin_all) / (double)(progress->before + done) *
-           (double)(progress->total - progress->before - done);
-    (void)fprintf(stderr, "\r%-7s ", progress->name);
-    draw_bar(progress, (double)done / (double)progress->steps);
-    (void)fprintf(stderr, " %3lld/%lld  loss %.3f  %6.0f tok/s  %3.0f s left\033[K",
-                  (long long)done, (long long)progress->steps, loss, speed, left);
-    (void)fflush(stderr);
+    left = (time - progress->begin_all) / (double)all_done * (double)(progress->total - all_done);
+    (void)snprintf(text, sizeof(text), "%.0f s left  %s %lld/%lld  loss %.3f  %.0f tok/s", left,
+                   progress->name, (long long)done, (long long)progress->steps, loss, speed);
+    draw(progress, text, (double)all_done / (double)progress->total);
 }
 
-void progress_end(struct progress *progress)
+void progress_end(const struct progress *progress)
 {
     if (progress->visible) {
         (void)fputs("\r\033[K", stderr);

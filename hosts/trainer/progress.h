@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A progress bar on stderr: steps, loss, tokens per second, time left. Silent unless stderr is a
- * terminal. One thread at a time.
+ * A progress bar on stderr over all runs of the program: run, steps, loss, tokens per second, time
+ * left. Silent unless stderr is a terminal. One thread at a time.
  */
 #ifndef TRAINER_PROGRESS_H
 #define TRAINER_PROGRESS_H
@@ -28,9 +28,9 @@ void progress_init(struct progress *progress, int64_t total, int64_t sequence);
 void progress_begin(struct progress *progress, const char *name, int64_t steps);
 
 /* `done` steps of this run are done. NULL is allowed. */
-void progress_show(struct progress *progress, int64_t done, double loss);
+void progress_show(const struct progress *progress, int64_t done, double loss);
 
 /* Wipes the line. */
-void progress_end(struct progress *progress);
+void progress_end(const struct progress *progress);
 
 #endif

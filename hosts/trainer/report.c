@@ -4,12 +4,16 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "terminal.h"
+
 static const double loss_limit = 1e-3;
 static const double gradient_limit = 1e-5;
+
+/* Below this, losses are compared as they are: nothing is left to learn. */
+static const double loss_floor = 1e-3;
 
 /* ---- Agreement -------------------------------------------------------------------------------- */
 
@@ -34,8 +38,9 @@ static double loss_distance(const struct run_result *run, const struct run_resul
 
     for (int64_t step = 0; step < run->steps; step++) {
         const double expected = reference->loss[step];
+        const double scale = larger(fabs(expected), loss_floor);
 
-        distance = larger(fabs(run->loss[step] - expected) / fabs(expected), distance);
+        distance = larger(fabs(run->loss[step] - expected) / scale, distance);
     }
     return distance;
 }
@@ -51,7 +56,7 @@ static double gradient_distance(const struct run_result *run, const struct run_r
         distance = larger(fabs((double)run->gradient[i] - expected), distance);
         largest = larger(fabs(expected), largest);
     }
-    return distance / largest;
+    return distance == 0 ? 0 : distance / largest;
 }
 
 struct agreement report_agreement(const struct report *report)
@@ -62,7 +67,6 @@ struct agreement report_agreement(const struct report *report)
     for (size_t i = 0; i < report->count; i++) {
         const struct run_result *const run = &report->runs[i];
 
-        agreement.fall = larger(run->loss[run->steps - 1] / run->loss[0], agreement.fall);
         if (agreement.compared) {
             agreement.loss = larger(loss_distance(run, single), agreement.loss);
             agreement.gradient = larger(gradient_distance(run, single), agreement.gradient);
@@ -74,30 +78,29 @@ struct agreement report_agreement(const struct report *report)
 
 /* ---- Table ------------------------------------------------------------------------------------ */
 
-/* "96.0 KiB"; "-" for nothing. */
+/* "768 KiB", "12.0 MiB"; "-" for nothing. */
 static const char *size_text(int64_t bytes, char text[16])
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     double value = (double)bytes;
     size_t unit = 0;
 
-    while (value >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+    while (value >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0])) {
         value /= 1024;
         unit++;
     }
-    (void)snprintf(text, 16,
-                   bytes == 0  ? "-"
-                   : unit == 0 ? "%.0f %s"
-                               : "%.1f %s",
-                   value, units[unit]);
+    if (bytes == 0) {
+        (void)snprintf(text, 16, "-");
+    } else {
+        (void)snprintf(text, 16, unit > 0 && value < 100 ? "%.1f %s" : "%.0f %s", value,
+                       units[unit]);
+    }
     return text;
 }
 
 static const char *bold(bool begin)
 {
-    const char *const no_color = getenv("NO_COLOR");
-
-    if (isatty(STDOUT_FILENO) != 1 || (no_color != NULL && no_color[0] != '\0')) {
+    if (!terminal_coloured(STDOUT_FILENO)) {
         return "";
     }
     return begin ? "\033[1m" : "\033[0m";
@@ -107,15 +110,14 @@ static void print_head(const struct report *report)
 {
     const struct settings *const settings = report->settings;
 
-    printf("Trained '%s' on %zu bytes of text (%zu files): %" PRId64 " steps of %" PRId64
-           " tokens, seed %" PRIu64 ".\n\n",
-           settings->pattern, report->text->length, report->text->files, settings->steps,
-           settings->sequence, settings->seed);
-    printf("%s%-8s %5s  %-13s %9s %8s %6s %33s%s\n", bold(true), "", "", "loss", "", "attn.",
-           "chain", "bytes per step, all ranks", bold(false));
-    printf("%s%-8s %5s  %-13s %9s %8s %6s %10s %10s %10s %10s%s\n", bold(true), "layouts", "ranks",
-           "first -> last", "tokens/s", "max/mean", "parts", "states", "halos", "keys/vals",
-           "convert", bold(false));
+    printf("Trained '%s' on text of %zu bytes: steps %" PRId64 ", tokens per step %" PRId64
+           ", seed %" PRIu64 ".\n\n",
+           settings->pattern, report->text->length, settings->steps, settings->sequence,
+           settings->seed);
+    printf("%s%-7s %11s %8s %9s  %35s%s\n", bold(true), "", "loss", "", "attention",
+           "bytes per step, over all ranks:", bold(false));
+    printf("%s%-7s %5s %5s %8s %9s %9s %8s %9s %8s%s\n", bold(true), "layouts", "first", "last",
+           "tokens/s", "max/mean", "states", "halos", "keys+vals", "convert", bold(false));
 }
 
 static void print_run(const struct run_result *run, int64_t sequence)
@@ -125,18 +127,31 @@ static void print_run(const struct run_result *run, int64_t sequence)
     char attention[16];
     char conversions[16];
 
-    printf("%-8s %5d  %5.3f -> %5.3f %8.0f %8.2f %6" PRId64 " %10s %10s %10s %10s\n",
-           run->arrangement->name, run->ranks, run->loss[0], run->loss[run->steps - 1],
-           (double)(run->steps * sequence) / run->seconds, run->attention_max_over_mean,
-           run->chain_parts, size_text(run->linear_state_bytes, states),
+    printf("%-7s %5.3f %5.3f %8.0f %9.2f %9s %8s %9s %8s\n", run->arrangement->name, run->loss[0],
+           run->loss[run->steps - 1], (double)(run->steps * sequence) / run->seconds,
+           run->attention_max_over_mean, size_text(run->linear_state_bytes, states),
            size_text(run->halo_bytes, halos), size_text(run->attention_bytes, attention),
            size_text(run->conversion_bytes, conversions));
+}
+
+/* What the names of the table mean. */
+static void print_legend(const struct report *report)
+{
+    printf("\n");
+    for (size_t i = 0; i < report->count; i++) {
+        const struct run_result *const run = &report->runs[i];
+
+        printf("%-7s P = %d, %s; a scan passes through %" PRId64 " part%s\n",
+               run->arrangement->name, run->ranks, run->arrangement->summary, run->chain_parts,
+               run->chain_parts == 1 ? "" : "s");
+    }
+    printf("tokens/s tells about this machine, with ranks as threads; bytes are exact.\n");
 }
 
 static void print_agreement(const struct agreement *agreement)
 {
     if (agreement->compared) {
-        printf("\n%s%s%s: losses differ from 'single' by at most %.1e (relative, limit %.0e),\n"
+        printf("\n%s%s.%s Losses differ from 'single' by at most %.1e (limit %.0e),\n"
                "gradients of step 1 by at most %.1e of the largest (limit %.0e).\n",
                bold(true), agreement->holds ? "The layouts agree" : "THE LAYOUTS DISAGREE",
                bold(false), agreement->loss, loss_limit, agreement->gradient, gradient_limit);
@@ -151,19 +166,18 @@ static void print_sense(const struct report *report)
     const struct run_result *const mirror = find_run(report, "mirror");
 
     if (zigzag != NULL && dual != NULL && dual->linear_state_bytes > 0) {
-        printf("\nIn zigzag the state of a linear layer crosses ranks %.2g times as often as in "
-               "contiguous slices\n(a chain of %" PRId64 " parts instead of %" PRId64
-               "); 'dual' pays for that with conversions around attention.\n",
-               (double)zigzag->linear_state_bytes / (double)dual->linear_state_bytes,
-               zigzag->chain_parts, dual->chain_parts);
+        printf("\nIn zigzag the states of linear layers cross ranks %.2g times as often as in "
+               "'dual',\nwhich pays for that with conversions around attention.\n",
+               (double)zigzag->linear_state_bytes / (double)dual->linear_state_bytes);
     }
-    if (mirror != NULL && dual != NULL && dual->conversion_bytes > 0) {
-        printf("'mirror' keeps the short chain and converts with %.0f %% of the bytes of 'dual'.\n",
+    if (mirror != NULL && dual != NULL && mirror->conversion_bytes < dual->conversion_bytes) {
+        printf("'mirror' scans through as few parts as 'dual' and converts with %.0f %% of its "
+               "bytes.\n",
                100 * (double)mirror->conversion_bytes / (double)dual->conversion_bytes);
     }
 }
 
-void report_table(const struct report *report)
+int report_table(const struct report *report)
 {
     const struct agreement agreement = report_agreement(report);
 
@@ -171,8 +185,10 @@ void report_table(const struct report *report)
     for (size_t i = 0; i < report->count; i++) {
         print_run(&report->runs[i], report->settings->sequence);
     }
+    print_legend(report);
     print_agreement(&agreement);
     print_sense(report);
+    return fflush(stdout) == 0 && ferror(stdout) == 0 ? 0 : -1;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------- */
@@ -182,7 +198,9 @@ static json_t *numbers(const double *values, int64_t count)
     json_t *const array = json_array();
 
     for (int64_t i = 0; i < count; i++) {
-        (void)json_array_append_new(array, json_real(values[i]));
+        /* JSON has no word for what is not finite. */
+        (void)json_array_append_new(array,
+                                    isfinite(values[i]) ? json_real(values[i]) : json_null());
     }
     return array;
 }

@@ -20,14 +20,13 @@ struct agreement {
     double loss;     /* largest relative difference of a loss, over all steps and runs */
     double gradient; /* largest difference of a gradient entry of step 1, relative to the
                                largest entry */
-    double fall;     /* largest last loss over first loss, over all runs */
     bool holds;      /* loss within 1e-3, gradients within 1e-5 */
 };
 
 struct agreement report_agreement(const struct report *report);
 
-/* A table for people, on stdout. */
-void report_table(const struct report *report);
+/* A table for people on stdout. 0, or -1 if stdout cannot be written. */
+int report_table(const struct report *report);
 
 /* One JSON object on stdout. 0, or -1 if there is no memory or stdout cannot be written. */
 int report_json(const struct report *report);

@@ -21,7 +21,6 @@ struct session {
     int layers;
 
     struct cplayout_schedule_info stack;
-    int32_t *layer_layout;         /* [layers] handles */
     const struct shard **by_layer; /* [layers] */
     int32_t linear, attention;     /* handles */
     struct views views;
@@ -39,15 +38,10 @@ static int fail(struct session *session, const char *what)
     return -1;
 }
 
-/* Keeps the first finding that is an error, with its hint. */
-static void keep_finding(void *self, const struct cplayout_diagnostic *finding)
+static int fail_memory(struct session *session)
 {
-    struct session *const session = self;
-
-    if (finding->severity == CPLAYOUT_SEVERITY_ERROR && session->message[0] == '\0') {
-        (void)snprintf(session->message, sizeof(session->message), "%s: %.200s (%.200s)",
-                       finding->code, finding->message, finding->hint);
-    }
+    (void)snprintf(session->message, sizeof(session->message), "out of memory");
+    return -1;
 }
 
 static int create_context(struct session *session, const struct session_args *args)
@@ -56,6 +50,7 @@ static int create_context(struct session *session, const struct session_args *ar
     const struct arrangement *const arrangement = args->arrangement;
     char cp[16];
     char sequence[24];
+    char timeout[16];
     const struct cplayout_option options[OPTIONS] = {
         {"context_parallel_size", cp},
         {"seq_length", sequence},
@@ -63,26 +58,24 @@ static int create_context(struct session *session, const struct session_args *ar
         {"linear_cp_layout", arrangement->linear},
         {"attention_cp_layout", arrangement->attention},
         {"linear_chain", arrangement->linear_chain},
-        {"timeout_seconds", "60"},
+        {"timeout_seconds", timeout},
     };
     const struct cplayout_create_args create = {
         .size = sizeof(create),
         .host = &host,
         .options = options,
         .option_count = OPTIONS,
-        .diagnose = keep_finding,
-        .diagnose_self = session,
     };
 
     (void)snprintf(cp, sizeof(cp), "%d", args->ranks);
     (void)snprintf(sequence, sizeof(sequence), "%" PRId64, args->settings->sequence);
+    (void)snprintf(timeout, sizeof(timeout), "%d", TIMEOUT_SECONDS);
     host.rank = args->rank;
     host.ranks = args->ranks;
     host.local_group = args->group;
-    if (args->plugin->core->create(&create, &session->context, &session->error) == CPLAYOUT_OK) {
-        return 0;
-    }
-    return session->message[0] != '\0' ? -1 : fail(session, "registering");
+    return args->plugin->core->create(&create, &session->context, &session->error) == CPLAYOUT_OK
+               ? 0
+               : fail(session, "registering");
 }
 
 static int create_schedule(struct session *session)
@@ -105,10 +98,9 @@ static int describe_layers(struct session *session)
 {
     const size_t layers = (size_t)session->layers;
 
-    session->layer_layout = calloc(layers + 1, sizeof(*session->layer_layout));
     session->by_layer = calloc(layers + 1, sizeof(*session->by_layer));
-    if (session->layer_layout == NULL || session->by_layer == NULL) {
-        return fail(session, "out of memory");
+    if (session->by_layer == NULL) {
+        return fail_memory(session);
     }
     for (int i = 0; i < session->layers; i++) {
         struct cplayout_layer_info info = {.size = sizeof(info)};
@@ -117,7 +109,11 @@ static int describe_layers(struct session *session)
             CPLAYOUT_OK) {
             return fail(session, "describing a layer");
         }
-        session->layer_layout[i] = info.layout;
+        if (info.layout < 0 || info.layout >= VIEWS_MOST) {
+            (void)snprintf(session->error.message, sizeof(session->error.message),
+                           "handle %d is not 0 to %d", info.layout, VIEWS_MOST - 1);
+            return fail(session, "layout of a layer");
+        }
         session->by_layer[i] = &session->views.by_layout[info.layout].shard;
     }
     return 0;
@@ -130,7 +126,7 @@ static int allocate_rows(struct session *session)
 
     session->tokens = calloc(rows + 1, sizeof(*session->tokens));
     session->labels = calloc(rows + 1, sizeof(*session->labels));
-    return session->tokens != NULL && session->labels != NULL ? 0 : fail(session, "out of memory");
+    return session->tokens != NULL && session->labels != NULL ? 0 : fail_memory(session);
 }
 
 struct session *session_create(const struct session_args *args, char message[512])
@@ -164,7 +160,6 @@ void session_destroy(struct session *session)
     session_end(session);
     session->plugin->core->destroy(session->context);
     views_destroy(&session->views);
-    free(session->layer_layout);
     free(session->by_layer);
     free(session->tokens);
     free(session->labels);
@@ -257,35 +252,16 @@ void session_end(struct session *session)
 
 /* One hook call of the model. */
 struct hook {
-    bool finalize, backward;
-    int layer;
+    int32_t kind; /* CPLAYOUT_HOOK_... */
+    int32_t layer;
+    int32_t direction;
 };
 
-/* Handles of the layouts before and after a hook. */
-struct conversion {
-    int32_t from, to;
-};
-
-static struct conversion hook_conversion(const struct session *session, const struct hook *hook)
-{
-    const int32_t *const layouts = session->layer_layout;
-    const int layer = hook->layer;
-    const bool last = layer == session->layers - 1;
-    struct conversion forward = {layouts[layer], layouts[layer]};
-
-    if (!hook->finalize) {
-        forward.from = layer > 0 ? layouts[layer - 1] : session->stack.input_layout;
-    } else if (last) {
-        forward.to = session->stack.output_layout;
-    }
-    return hook->backward ? (struct conversion){forward.to, forward.from} : forward;
-}
-
-/* [rows of the layout, width] in memory of the model; `shape` is filled in. */
-static struct cplayout_tensor stream_tensor(const struct session *session, int32_t layout,
+/* [rows, width] in memory of the model; `shape` is filled in. */
+static struct cplayout_tensor stream_tensor(const struct session *session, uint64_t rows,
                                             real *data, int64_t shape[2])
 {
-    shape[0] = session->views.by_layout[layout].shard.rows;
+    shape[0] = (int64_t)rows;
     shape[1] = session->width;
     return (struct cplayout_tensor){
         .data = data,
@@ -296,48 +272,55 @@ static struct cplayout_tensor stream_tensor(const struct session *session, int32
     };
 }
 
+/* First asks what the hook will do, then does it. The two halves never disagree about rows. */
 static int run_hook(struct session *session, const struct hook *hook, real *in, real *out,
                     real **result)
 {
     const struct cplayout_core *const core = session->plugin->core;
-    const struct conversion conversion = hook_conversion(session, hook);
-    int64_t shapes[2][2];
-    const struct cplayout_tensor input = stream_tensor(session, conversion.from, in, shapes[0]);
-    struct cplayout_tensor output = stream_tensor(session, conversion.to, out, shapes[1]);
-    const struct cplayout_call call = {
+    struct cplayout_conversion conversion = {.size = sizeof(conversion)};
+    struct cplayout_call call = {
         .size = sizeof(call),
         .batch = session->batch,
         .schedule = session->schedule,
         .layer = hook->layer,
-        .direction = hook->backward ? CPLAYOUT_BACKWARD : CPLAYOUT_FORWARD,
-        .input = &input,
+        .direction = hook->direction,
     };
-    int32_t status;
+    int64_t shapes[2][2];
+    struct cplayout_tensor input;
+    struct cplayout_tensor output;
+    int32_t status =
+        core->conversion(session->context, hook->kind, &call, &conversion, &session->error);
 
-    status = hook->finalize
+    if (status != CPLAYOUT_OK) {
+        return fail(session, "conversion");
+    }
+    input = stream_tensor(session, conversion.input_rows, in, shapes[0]);
+    output = stream_tensor(session, conversion.output_rows, out, shapes[1]);
+    call.input = &input;
+    status = hook->kind == CPLAYOUT_HOOK_FINALIZE
                  ? core->finalize_layer(session->context, &call, &output, &session->error)
                  : core->prepare_layer(session->context, &call, &output, &session->error);
     if (status != CPLAYOUT_OK) {
-        return fail(session, hook->finalize ? "finalize_layer" : "prepare_layer");
+        return fail(session, "layer hook");
     }
-    if (output.data != in) {
-        session->conversion_bytes += session->views.sent_rows[conversion.from][conversion.to] *
-                                     session->width * (int64_t)sizeof(real);
-    }
+    session->conversion_bytes +=
+        (int64_t)conversion.sent_rows * session->width * (int64_t)sizeof(real);
     *result = output.data;
     return 0;
 }
 
 static int prepare(void *self, int layer, int backward, real *in, real *out, real **result)
 {
-    const struct hook hook = {.backward = backward != 0, .layer = layer};
+    const struct hook hook = {CPLAYOUT_HOOK_PREPARE, layer,
+                              backward ? CPLAYOUT_BACKWARD : CPLAYOUT_FORWARD};
 
     return run_hook(self, &hook, in, out, result);
 }
 
 static int finalize(void *self, int layer, int backward, real *in, real *out, real **result)
 {
-    const struct hook hook = {.finalize = true, .backward = backward != 0, .layer = layer};
+    const struct hook hook = {CPLAYOUT_HOOK_FINALIZE, layer,
+                              backward ? CPLAYOUT_BACKWARD : CPLAYOUT_FORWARD};
 
     return run_hook(self, &hook, in, out, result);
 }

@@ -8,10 +8,11 @@
 #include <string.h>
 
 static const struct arrangement arrangements[ARRANGEMENTS] = {
-    {"single", true, "zigzag", "zigzag", "rank", "one rank holds everything"},
+    {"single", true, "zigzag", "zigzag", "rank", "nothing is split"},
     {"zigzag", false, "zigzag", "zigzag", "rank", "all layers in zigzag"},
-    {"dual", false, "contiguous", "zigzag", "rank", "linear layers contiguous, attention zigzag"},
-    {"mirror", false, "mirror", "zigzag", "table", "linear layers in mirror, attention zigzag"},
+    {"dual", false, "contiguous", "zigzag", "rank",
+     "linear layers contiguous, attention in zigzag"},
+    {"mirror", false, "mirror", "zigzag", "table", "linear layers in mirror, attention in zigzag"},
 };
 
 enum { RANKS_MOST = 64, STEPS_MOST = 1000000, SEQUENCE_MOST = 1 << 20 };
@@ -22,7 +23,11 @@ static const char usage[] =
     "Trains a small hybrid language model on bytes of text, with context parallelism by threads\n"
     "and the cplayout plugin, and compares layouts.\n"
     "\n"
-    "  --layouts LIST   single, zigzag, dual, mirror, several with commas, or all (dual)\n"
+    "  --layouts LIST   several with commas, or all (dual):\n"
+    "                     single  one rank holds everything\n"
+    "                     zigzag  all layers in zigzag\n"
+    "                     dual    linear layers contiguous, attention in zigzag\n"
+    "                     mirror  linear layers in mirror, attention in zigzag\n"
     "  --cp P           ranks that share a sequence (4)\n"
     "  --steps N        training steps (60)\n"
     "  --seq S          tokens of one sequence (1024)\n"
@@ -186,14 +191,16 @@ static bool read_rest(struct settings *settings, int count, char **words)
     return true;
 }
 
-static bool fail_option(int argc, char **argv, int key)
+/* Short options do not exist: getopt reports each of their letters in optopt. */
+static bool fail_option(char **argv, int key)
 {
-    const char *const word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+    const char letter[] = {'-', (char)optopt, '\0'};
+    const bool is_letter = optopt > 0 && optopt < KEY_LAYOUTS;
 
     (void)fprintf(stderr,
                   key == ':' ? "cplayout-trainer: option '%s' needs a value\n"
                              : "cplayout-trainer: unknown option '%s'; --help lists the options\n",
-                  word);
+                  is_letter ? letter : argv[optind - 1]);
     return false;
 }
 
@@ -209,8 +216,8 @@ static enum settings_verdict read_options(struct settings *settings, int argc, c
             (void)fputs(usage, stdout);
             return SETTINGS_DONE;
         }
-        good = key == ':' || key == '?' ? fail_option(argc, argv, key)
-                                        : read_option(settings, key, optarg);
+        good =
+            key == ':' || key == '?' ? fail_option(argv, key) : read_option(settings, key, optarg);
         if (!good) {
             return SETTINGS_WRONG;
         }

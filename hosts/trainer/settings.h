@@ -21,6 +21,9 @@ struct arrangement {
 
 enum { ARRANGEMENTS = 4 };
 
+/* The longest wait of a rank for another, inside the plugin and out. */
+enum { TIMEOUT_SECONDS = 120 };
+
 const struct arrangement *arrangement_at(size_t index);
 
 struct settings {

@@ -160,15 +160,15 @@ static int layer_backward(struct step *step, int i)
     return 0;
 }
 
-/* Calls the converter on the stream, forward or backward, before or after layer i. */
+/* Calls the converter on the stream, forward or backward, before or after layer i. If it fails, it
+ * knows why, and the caller of the step tells the group. */
 static int convert(struct step *step, int i, int backward, bool after, real *out)
 {
     const struct converter *c = step->converter;
     real *in = step->stream;
-    const int status = after ? c->finalize(c->self, i, backward, in, out, &step->stream)
-                             : c->prepare(c->self, i, backward, in, out, &step->stream);
 
-    return status ? step_fail(step, "the layout conversion failed") : 0;
+    return after ? c->finalize(c->self, i, backward, in, out, &step->stream)
+                 : c->prepare(c->self, i, backward, in, out, &step->stream);
 }
 
 /* The stream before stays as it is: the backward may need it. */

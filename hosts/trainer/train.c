@@ -5,11 +5,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "adam.h"
-
-enum { TIMEOUT_SECONDS = 120 };
+#include "clock.h"
 
 static const real rate_most = (real)3e-3;
 
@@ -37,14 +35,6 @@ struct run {
     struct comm *comm;
     struct rank *ranks;
 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Notes why this rank ends and wakes those that wait for it. */
 static int fail(struct rank *rank, const char *message)
@@ -176,7 +166,7 @@ static int rank_train(struct rank *rank)
     if (comm_barrier(run->comm, rank->index) != 0) {
         return fail_step(rank);
     }
-    begin = now();
+    begin = clock_seconds();
     for (int64_t step = 0; step < steps; step++) {
         if (rank_step(rank, step) != 0) {
             return -1;
@@ -187,7 +177,7 @@ static int rank_train(struct rank *rank)
     }
     rank->conversion_bytes = session_conversion_bytes(rank->session);
     if (rank->index == 0) {
-        run->result->seconds = now() - begin;
+        run->result->seconds = clock_seconds() - begin;
         run->result->chain_parts = session_chain_parts(rank->session);
         run->result->attention_max_over_mean = session_attention_balance(rank->session);
     }

@@ -84,51 +84,6 @@ static int read_view(struct views *views, const struct views_source *source, int
     return 0;
 }
 
-/* Adds up the rows of all messages this rank sends on a route. */
-static int count_sent(const struct plugin *plugin, const struct cplayout_route *route, int32_t rank,
-                      int64_t *rows, struct cplayout_error *error)
-{
-    struct cplayout_move *moves;
-    uint64_t count = 0;
-    int32_t status;
-
-    status = plugin->plan->moves(route, rank, CPLAYOUT_MOVES_SENT, NULL, 0, &count, error);
-    if (status != CPLAYOUT_OK) {
-        return -1;
-    }
-    moves = calloc(count + 1, sizeof(*moves));
-    if (moves == NULL) {
-        return fail_memory(error);
-    }
-    status = plugin->plan->moves(route, rank, CPLAYOUT_MOVES_SENT, moves, count, &count, error);
-    *rows = 0;
-    for (uint64_t i = 0; i < count && status == CPLAYOUT_OK; i++) {
-        *rows += moves[i].rows;
-    }
-    free(moves);
-    return status == CPLAYOUT_OK ? 0 : -1;
-}
-
-static int read_route(struct views *views, const struct views_source *source, int32_t from,
-                      int32_t to, struct cplayout_error *error)
-{
-    const struct plugin *const plugin = source->plugin;
-    const struct cplayout_host host = plugin_host();
-    const struct cplayout_partition *before = NULL;
-    const struct cplayout_partition *after = NULL;
-    struct cplayout_route *route = NULL;
-    int code;
-
-    if (plugin->batch->view_partition(source->batch, from, &before, error) != CPLAYOUT_OK ||
-        plugin->batch->view_partition(source->batch, to, &after, error) != CPLAYOUT_OK ||
-        plugin->plan->route_create(&host, before, after, &route, error) != CPLAYOUT_OK) {
-        return -1;
-    }
-    code = count_sent(plugin, route, source->rank, &views->sent_rows[from][to], error);
-    plugin->plan->route_destroy(route);
-    return code;
-}
-
 static int read_balance(struct views *views, const struct views_source *source,
                         struct cplayout_error *error)
 {
@@ -173,11 +128,6 @@ int views_read(struct views *views, const struct views_source *source, struct cp
             return -1;
         }
         if (!is_read(views, roles[i]) && read_view(views, source, roles[i], error) != 0) {
-            return -1;
-        }
-    }
-    for (size_t i = 0; i < count * count; i++) {
-        if (read_route(views, source, roles[i / count], roles[i % count], error) != 0) {
             return -1;
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the plugin says about the layouts of a batch, in the words of the model: shards, and what
- * conversions and attention cost. One rank, one thread.
+ * What the plugin says about the layouts of a batch, in the words of the model: shards, and how
+ * attention work is balanced. One rank, one thread.
  */
 #ifndef TRAINER_VIEWS_H
 #define TRAINER_VIEWS_H
@@ -19,8 +19,7 @@ struct view {
 };
 
 struct views {
-    struct view by_layout[VIEWS_MOST];         /* by the plugin's handle; those in use are filled */
-    int64_t sent_rows[VIEWS_MOST][VIEWS_MOST]; /* from, to: rows this rank sends */
+    struct view by_layout[VIEWS_MOST]; /* by the plugin's handle; those in use are filled */
     double attention_balance; /* busiest rank over the mean, in causal (query, key) pairs */
 };
 

@@ -3,39 +3,51 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
-/* Drops the bytes of a UTF-8 character that was cut off at the end. */
-static void trim_character(char *text, size_t length)
+/* How many bytes a UTF-8 character has that begins with this one. */
+static size_t character_bytes(unsigned char first)
 {
-    size_t begin = length;
-    size_t bytes = 1;
+    if (first < 0xc0) {
+        return 1;
+    }
+    return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
 
-    while (begin > 0 && ((unsigned char)text[begin - 1] & 0xc0) == 0x80) {
+/* Where the last character begins. */
+static size_t last_character(const char *text, size_t length)
+{
+    size_t begin = length > 0 ? length - 1 : 0;
+
+    while (begin > 0 && ((unsigned char)text[begin] & 0xc0) == 0x80) {
         begin--;
     }
-    if (begin == 0 || (unsigned char)text[begin - 1] < 0xc0) {
-        return;
+    return begin;
+}
+
+void cpl_clean_text(char *text)
+{
+    const size_t length = strlen(text);
+    const size_t last = last_character(text, length);
+
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+
+        text[i] = byte < 0x20 || byte == 0x7f ? '?' : text[i];
     }
-    begin--;
-    bytes += (unsigned char)text[begin] >= 0xc0;
-    bytes += (unsigned char)text[begin] >= 0xe0;
-    bytes += (unsigned char)text[begin] >= 0xf0;
-    if (length - begin < bytes) {
-        text[begin] = '\0';
+    if (length - last < character_bytes((unsigned char)text[last])) {
+        text[last] = '\0';
     }
 }
 
 static void write_error(struct cpl_error *error, enum cpl_status status, const char *field,
                         const char *format, va_list args)
 {
-    int length;
-
     error->status = status;
     (void)snprintf(error->field, sizeof(error->field), "%s", field);
-    length = vsnprintf(error->message, sizeof(error->message), format, args);
-    if (length >= CPL_MESSAGE_BYTES) {
-        trim_character(error->message, CPL_MESSAGE_BYTES - 1);
-    }
+    (void)vsnprintf(error->message, sizeof(error->message), format, args);
+    cpl_clean_text(error->field);
+    cpl_clean_text(error->message);
 }
 
 enum cpl_status cpl_fail(struct cpl_error *error, enum cpl_status status, const char *format, ...)
@@ -59,8 +71,7 @@ enum cpl_status cpl_fail_field(struct cpl_error *error, enum cpl_status status, 
     return status;
 }
 
-enum cpl_status cpl_fail_memory(struct cpl_error *error, size_t bytes)
+enum cpl_status cpl_fail_memory(struct cpl_error *error)
 {
-    return cpl_fail(error, CPL_ERROR_MEMORY, "out of memory: the allocator refused %zu bytes",
-                    bytes);
+    return cpl_fail(error, CPL_ERROR_MEMORY, "out of memory: the allocator returned NULL");
 }

@@ -42,7 +42,13 @@ enum cpl_status cpl_fail(struct cpl_error *error, enum cpl_status status, const 
 enum cpl_status cpl_fail_field(struct cpl_error *error, enum cpl_status status, const char *field,
                                const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/*
+ * Makes a text that repeats what came from outside fit for one line of output: control characters
+ * become '?', and a UTF-8 character that was cut at the end is dropped.
+ */
+void cpl_clean_text(char *text);
+
 /* The message for an allocation that failed. */
-enum cpl_status cpl_fail_memory(struct cpl_error *error, size_t bytes);
+enum cpl_status cpl_fail_memory(struct cpl_error *error);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/error.h"
+
 static void write_stderr(void *self, int32_t level, const char *message)
 {
     (void)self;
@@ -27,5 +29,6 @@ void cpl_log_write(const struct cpl_log *log, enum cpl_log_level level, const ch
     va_start(args, format);
     (void)vsnprintf(line, sizeof(line), format, args);
     va_end(args);
+    cpl_clean_text(line);
     log->write(log->self, (int32_t)level, line);
 }

@@ -2,10 +2,10 @@
 #include "base/options.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/nearest.h"
 
 static const struct cpl_option_spec specs[CPL_OPTION_COUNT] = {
@@ -17,7 +17,7 @@ static const struct cpl_option_spec specs[CPL_OPTION_COUNT] = {
             .values = "1 ... 65536",
             .help = "ranks that share one sequence (P)",
             .least = 1,
-            .most = 65536,
+            .most = CPL_RANKS_MOST,
         },
     [CPL_OPTION_LINEAR_CP_LAYOUT] =
         {
@@ -143,16 +143,26 @@ static bool parse_integer(const struct cpl_option_spec *spec, struct cpl_option_
            value->integer <= spec->most;
 }
 
+/* Digits with an optional fraction. Not strtod: it would follow the host's locale. */
 static bool parse_number(const struct cpl_option_spec *spec, struct cpl_option_value *value)
 {
-    char *end;
+    const char *at = value->text;
+    double unit = 1;
+    bool digits = false;
 
-    if (value->text[strspn(value->text, "+-.eE0123456789")] != '\0') {
-        return false;
+    for (value->number = 0; *at >= '0' && *at <= '9'; at++) {
+        value->number = 10 * value->number + (*at - '0');
+        digits = true;
     }
-    value->number = strtod(value->text, &end);
-    return end != value->text && *end == '\0' && isfinite(value->number) &&
-           value->number > (double)spec->least && value->number <= (double)spec->most;
+    if (*at == '.') {
+        for (at++; *at >= '0' && *at <= '9'; at++) {
+            unit /= 10;
+            value->number += unit * (*at - '0');
+            digits = true;
+        }
+    }
+    return digits && *at == '\0' && value->number > (double)spec->least &&
+           value->number <= (double)spec->most;
 }
 
 static bool parse_choice(const struct cpl_option_spec *spec, const struct cpl_option_value *value)
@@ -197,13 +207,14 @@ void cpl_options_parse(struct cpl_options *options, const struct cpl_setting *gi
     for (size_t i = 0; i < count; i++) {
         const enum cpl_option_id id = cpl_option_find(given[i].name);
         struct cpl_option_value *const value = &options->values[id < CPL_OPTION_COUNT ? id : 0];
-        const bool again = value->given && strcmp(value->text, given[i].value) != 0;
+        const bool differs = value->given && strcmp(value->text, given[i].value) != 0;
 
         if (id == CPL_OPTION_COUNT) {
             continue;
         }
         value->text = given[i].value;
         value->given = true;
-        value->usable = parse_value(&specs[id], value) && !again;
+        value->conflict = value->conflict || differs;
+        value->usable = parse_value(&specs[id], value) && !value->conflict;
     }
 }

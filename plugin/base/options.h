@@ -53,7 +53,8 @@ struct cpl_option_value {
     int64_t integer;
     double number;
     bool given;
-    bool usable; /* false: not of its type, out of range, or given twice with different values */
+    bool conflict; /* given more than once, with different values */
+    bool usable;   /* of its type, in range, no conflict */
 };
 
 struct cpl_options {

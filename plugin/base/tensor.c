@@ -130,7 +130,27 @@ static bool spans_fit(const struct cpl_rows *rows)
            !__builtin_add_overflow(row_span, outer_span, &sum) && sum <= INT64_MAX;
 }
 
-static bool rows_overlap(const struct cpl_rows *rows)
+/* Bytes from the first to behind the last; 0 for an empty tensor. */
+static uint64_t span_of(const struct cpl_rows *rows)
+{
+    if (rows->rows == 0 || rows->outer == 0 || rows->row_bytes == 0) {
+        return 0;
+    }
+    return ((uint64_t)rows->rows - 1) * rows->row_stride + (rows->outer - 1) * rows->outer_stride +
+           rows->row_bytes;
+}
+
+bool cpl_rows_overlap(const struct cpl_rows *a, const struct cpl_rows *b)
+{
+    const uint64_t a_span = span_of(a);
+    const uint64_t b_span = span_of(b);
+
+    return a_span > 0 && b_span > 0 && (uintptr_t)a->data < (uintptr_t)b->data + b_span &&
+           (uintptr_t)b->data < (uintptr_t)a->data + a_span;
+}
+
+/* Whether rows of one tensor share bytes. */
+static bool rows_collide(const struct cpl_rows *rows)
 {
     const bool by_row = rows->rows > 1 && rows->row_stride < rows->row_bytes;
     const uint64_t span = rows->row_stride * (uint64_t)(rows->rows > 0 ? rows->rows - 1 : 0);
@@ -175,6 +195,15 @@ static enum cpl_status fold_all(const struct cpl_tensor *tensor, int32_t row_axi
     return CPL_OK;
 }
 
+/* Whether the rows behind byte_offset still have addresses. */
+static bool place_fits(const struct cpl_tensor *tensor, const struct cpl_rows *rows)
+{
+    const uint64_t span = span_of(rows);
+
+    return tensor->byte_offset <= INT64_MAX && span <= INT64_MAX &&
+           tensor->byte_offset + span <= UINTPTR_MAX - (uintptr_t)tensor->data;
+}
+
 enum cpl_status cpl_rows_from_tensor(const struct cpl_tensor *tensor, int32_t row_axis,
                                      const char *name, struct cpl_rows *rows,
                                      struct cpl_error *error)
@@ -191,7 +220,7 @@ enum cpl_status cpl_rows_from_tensor(const struct cpl_tensor *tensor, int32_t ro
     if (status != CPL_OK) {
         return status;
     }
-    if (rows_overlap(&checked)) {
+    if (rows_collide(&checked)) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name, "%s: its strides make rows overlap",
                               name);
     }
@@ -199,12 +228,38 @@ enum cpl_status cpl_rows_from_tensor(const struct cpl_tensor *tensor, int32_t ro
         *rows = checked; /* empty: an offset from nothing has no meaning */
         return CPL_OK;
     }
-    if ((uintptr_t)tensor->data > UINTPTR_MAX - tensor->byte_offset) {
+    if (!place_fits(tensor, &checked)) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
-                              "%s: byte_offset %" PRIu64 " wraps around", name,
+                              "%s: byte_offset %" PRIu64 " leads out of the address space", name,
                               tensor->byte_offset);
     }
     checked.data = (unsigned char *)tensor->data + tensor->byte_offset;
     *rows = checked;
+    return CPL_OK;
+}
+
+enum cpl_status cpl_tensor_match(const struct cpl_tensor *tensor, const struct cpl_tensor *expected,
+                                 int32_t free_axis, const char *name, struct cpl_error *error)
+{
+    if (tensor->ndim != expected->ndim) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name, "%s has %d dimensions instead of %d",
+                              name, tensor->ndim, expected->ndim);
+    }
+    if (tensor->type_code != expected->type_code || tensor->type_bits != expected->type_bits ||
+        tensor->type_lanes != expected->type_lanes) {
+        return cpl_fail_field(
+            error, CPL_ERROR_ARGUMENT, name,
+            "%s has type code %u with %u bits x %u, not code %u with %u bits x %u", name,
+            (unsigned)tensor->type_code, (unsigned)tensor->type_bits, (unsigned)tensor->type_lanes,
+            (unsigned)expected->type_code, (unsigned)expected->type_bits,
+            (unsigned)expected->type_lanes);
+    }
+    for (int32_t axis = 0; axis < tensor->ndim; axis++) {
+        if (axis != free_axis && tensor->shape[axis] != expected->shape[axis]) {
+            return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                                  "%s has %" PRId64 " entries along axis %d instead of %" PRId64,
+                                  name, tensor->shape[axis], axis, expected->shape[axis]);
+        }
+    }
     return CPL_OK;
 }

@@ -6,6 +6,8 @@
 #ifndef CPL_BASE_TENSOR_H
 #define CPL_BASE_TENSOR_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 enum { CPL_MAX_DIMS = 8, CPL_DEVICE_CPU = 1 };
@@ -39,6 +41,16 @@ struct cpl_rows {
 enum cpl_status cpl_rows_from_tensor(const struct cpl_tensor *tensor, int32_t row_axis,
                                      const char *name, struct cpl_rows *rows,
                                      struct cpl_error *error);
+
+/* Whether the memory from first to last byte of one meets that of the other. */
+bool cpl_rows_overlap(const struct cpl_rows *a, const struct cpl_rows *b);
+
+/*
+ * Checks that `tensor` has the type of `expected` and, along every axis but `free_axis` (-1: none is
+ * free), its shape. `name` is used in messages. Both have been checked.
+ */
+enum cpl_status cpl_tensor_match(const struct cpl_tensor *tensor, const struct cpl_tensor *expected,
+                                 int32_t free_axis, const char *name, struct cpl_error *error);
 
 /* Bytes of one element. The tensor has been checked. */
 uint64_t cpl_element_bytes(const struct cpl_tensor *tensor);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch/batch.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/hash.h"
 
 static struct cpl_batch *take_idle(struct cpl_context *context)
@@ -87,6 +90,24 @@ static enum cpl_status set_fields(struct cpl_batch *batch, const struct cpl_batc
     return CPL_OK;
 }
 
+/* Every layout asks for its own multiple; the message names what suits all of them. */
+static enum cpl_status check_length(const struct cpl_batch *batch, struct cpl_error *error)
+{
+    const struct cpl_context *const context = batch->context;
+    const int64_t unit = cpl_layouts_unit(context->layouts, context->layout_count, context->cp, 1);
+    char nearest[64];
+
+    if (batch->tokens % unit == 0) {
+        return CPL_OK;
+    }
+    cpl_nearest_lengths(nearest, batch->tokens, unit);
+    return cpl_fail_field(
+        error, CPL_ERROR_ARGUMENT, "sequence_length",
+        "sequence length %" PRId64 " is not a multiple of %" PRId64
+        ", which the layouts in use need at context_parallel_size %d; nearest: %s",
+        batch->tokens, unit, context->cp, nearest);
+}
+
 static enum cpl_status build_tables(struct cpl_batch *batch, struct cpl_error *error)
 {
     const struct cpl_context *const context = batch->context;
@@ -130,7 +151,7 @@ static enum cpl_status build_routes(struct cpl_batch *batch, struct cpl_error *e
     return status;
 }
 
-/* Schedules follow from the configuration, so their number is enough. */
+/* Schedules follow from the configuration: their lengths tell how many there are. */
 static uint64_t digest_plans(const struct cpl_batch *batch)
 {
     uint64_t hash = cpl_hash_word(CPL_HASH_SEED, batch->serial);
@@ -166,11 +187,15 @@ static enum cpl_status batch_build(struct cpl_batch *batch, const struct cpl_bat
     }
     batch->tokens = args->tokens != 0 ? args->tokens : batch->context->seq_length;
     if (batch->tokens == 0) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "the batch gives no sequence length and the option seq_length is not set");
+        return cpl_fail_field(
+            error, CPL_ERROR_ARGUMENT, "sequence_length",
+            "the batch gives no sequence length and the option seq_length is not set");
     }
     batch->serial = batch->context->batches + 1;
-    status = build_tables(batch, error);
+    status = check_length(batch, error);
+    if (status == CPL_OK) {
+        status = build_tables(batch, error);
+    }
     if (status == CPL_OK) {
         status = build_routes(batch, error);
     }
@@ -181,10 +206,14 @@ static enum cpl_status batch_build(struct cpl_batch *batch, const struct cpl_bat
 }
 
 /* What this rank says of its batch. A rank that has failed says only that. */
-static struct cpl_digest digest_of(const struct cpl_batch *batch, enum cpl_status outcome)
+static struct cpl_digest digest_of(const struct cpl_batch *batch, enum cpl_status outcome,
+                                   const struct cpl_error *error)
 {
     if (batch == NULL || outcome != CPL_OK) {
-        return (struct cpl_digest){.outcome = (uint64_t)outcome};
+        struct cpl_digest failed = {.outcome = (uint64_t)outcome};
+
+        (void)snprintf(failed.reason, sizeof(failed.reason), "%.190s", error->message);
+        return failed;
     }
     return (struct cpl_digest){
         .configuration = batch->context->configuration,
@@ -219,9 +248,8 @@ enum cpl_status cpl_batch_create(struct cpl_context *context, const struct cpl_b
         return status;
     }
     built = batch_take(context);
-    status =
-        built != NULL ? batch_build(built, args, error) : cpl_fail_memory(error, sizeof(*built));
-    digest = digest_of(built, status);
+    status = built != NULL ? batch_build(built, args, error) : cpl_fail_memory(error);
+    digest = digest_of(built, status, error);
     agreed = compare(context, &digest, &disagreement);
     if (status == CPL_OK && agreed != CPL_OK) {
         *error = disagreement;

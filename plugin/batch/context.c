@@ -15,17 +15,33 @@ static const char *copy_text(struct cpl_arena *arena, const char *text)
     return copy != NULL ? memcpy(copy, text, bytes) : NULL;
 }
 
-/* How long a rank waits is its own affair; everything else must be equal on all ranks. */
-static uint64_t digest_options(const struct cpl_options *options)
+/*
+ * Values, not their spelling: "8" and "08" agree, and so do a boundary layout that is left to its
+ * default and the same one named. How long a rank waits is its own affair.
+ */
+static uint64_t digest_options(const struct cpl_registration *registration)
 {
     uint64_t hash = CPL_HASH_SEED;
 
     for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT; id++) {
-        if (id != CPL_OPTION_TIMEOUT_SECONDS) {
-            hash = cpl_hash_text(hash, options->values[id].text);
+        const struct cpl_option_value *const value = &registration->options->values[id];
+
+        switch (cpl_option_spec(id)->type) {
+        case CPL_TYPE_INTEGER:
+            hash = cpl_hash_word(hash, (uint64_t)value->integer);
+            break;
+        case CPL_TYPE_CHOICE:
+        case CPL_TYPE_PATTERN:
+            hash = cpl_hash_text(hash, value->text);
+            break;
+        case CPL_TYPE_LAYOUT:
+        case CPL_TYPE_NUMBER:
+            break;
         }
     }
-    return hash;
+    hash = cpl_hash_text(hash, registration->linear->name);
+    hash = cpl_hash_text(hash, registration->attention->name);
+    return cpl_hash_text(hash, registration->boundary->name);
 }
 
 static int32_t add_layout(struct cpl_context *context, const struct cpl_layout *layout)
@@ -50,49 +66,12 @@ static enum cpl_status configure(struct cpl_context *context,
     context->cp = (int32_t)values[CPL_OPTION_CONTEXT_PARALLEL_SIZE].integer;
     context->seq_length = values[CPL_OPTION_SEQ_LENGTH].integer;
     context->local.timeout_seconds = values[CPL_OPTION_TIMEOUT_SECONDS].number;
-    context->configuration = digest_options(registration->options);
+    context->configuration = digest_options(registration);
     context->roles.linear = add_layout(context, registration->linear);
     context->roles.attention = add_layout(context, registration->attention);
     context->roles.boundary = add_layout(context, registration->boundary);
     context->pattern = copy_text(&context->arena, values[CPL_OPTION_HYBRID_LAYER_PATTERN].text);
-    return context->pattern != NULL ? CPL_OK : cpl_fail_memory(error, 1);
-}
-
-static enum cpl_status check_place(const struct cpl_context_args *args, int32_t cp,
-                                   struct cpl_error *error)
-{
-    const int32_t ranks = args->group != NULL ? cpl_group_ranks(args->group) : 1;
-
-    if (args->group == NULL && cp > 1) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "context_parallel_size is %d but the host record gives no way to move "
-                        "data: set local_group",
-                        cp);
-    }
-    if (args->ranks != 0 && args->ranks != ranks) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "the host record says %d ranks, its group has %d", args->ranks, ranks);
-    }
-    if (args->group == NULL && args->rank != 0) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "rank %d without a group: alone it is rank 0",
-                        args->rank);
-    }
-    return CPL_OK;
-}
-
-static enum cpl_status join(struct cpl_context *context, const struct cpl_context_args *args,
-                            struct cpl_error *error)
-{
-    enum cpl_status status = check_place(args, context->cp, error);
-
-    if (status == CPL_OK && args->group != NULL) {
-        status = cpl_group_join(args->group, args->rank, error);
-    }
-    if (status == CPL_OK) {
-        context->local.group = args->group;
-        context->local.rank = args->rank;
-    }
-    return status;
+    return context->pattern != NULL ? CPL_OK : cpl_fail_memory(error);
 }
 
 static void context_free(struct cpl_context *context)
@@ -105,6 +84,34 @@ static void context_free(struct cpl_context *context)
     cpl_release(&allocator, context, 1, sizeof(*context));
 }
 
+/* The rank's place: checked and taken before anything else, so that peers can be told of a failure. */
+static enum cpl_status take_place(const struct cpl_context_args *args, struct cpl_error *error)
+{
+    const int32_t ranks = args->group != NULL ? cpl_group_ranks(args->group) : 1;
+
+    if (args->ranks != 0 && args->ranks != ranks) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "ranks",
+                              "the host record says %d ranks, %s has %d", args->ranks,
+                              args->group != NULL ? "its group" : "a host without a group", ranks);
+    }
+    if (args->group == NULL && args->rank != 0) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "rank",
+                              "rank %d without a group: alone it is rank 0", args->rank);
+    }
+    return args->group != NULL ? cpl_group_join(args->group, args->rank, error) : CPL_OK;
+}
+
+static enum cpl_status check_settings(const struct cpl_context_args *args, struct cpl_error *error)
+{
+    for (size_t i = 0; i < args->setting_count; i++) {
+        if (args->settings[i].name == NULL || args->settings[i].value == NULL) {
+            return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "options",
+                                  "options[%zu] has a NULL name or value", i);
+        }
+    }
+    return CPL_OK;
+}
+
 static enum cpl_status context_build(const struct cpl_context_args *args,
                                      const struct cpl_registration *registration,
                                      struct cpl_context **context, struct cpl_error *error)
@@ -113,7 +120,7 @@ static enum cpl_status context_build(const struct cpl_context_args *args,
     enum cpl_status status;
 
     if (built == NULL) {
-        return cpl_fail_memory(error, sizeof(*built));
+        return cpl_fail_memory(error);
     }
     built->allocator = args->allocator;
     built->log = args->log;
@@ -124,34 +131,49 @@ static enum cpl_status context_build(const struct cpl_context_args *args,
         return cpl_fail(error, CPL_ERROR_MEMORY, "the system refused a mutex");
     }
     status = configure(built, registration, error);
-    if (status == CPL_OK) {
-        status = join(built, args, error);
-    }
     if (status != CPL_OK) {
         context_free(built);
         return status;
     }
+    built->local.group = args->group;
+    built->local.rank = args->rank;
     *context = built;
     return CPL_OK;
+}
+
+static enum cpl_status register_rank(const struct cpl_context_args *args,
+                                     struct cpl_context **context, struct cpl_error *error)
+{
+    const int32_t ranks = args->group != NULL ? cpl_group_ranks(args->group) : 1;
+    struct cpl_options options;
+    struct cpl_registration registration;
+    enum cpl_status status = check_settings(args, error);
+
+    if (status != CPL_OK) {
+        return status;
+    }
+    cpl_options_parse(&options, args->settings, args->setting_count);
+    registration = cpl_registration(&options, ranks);
+    status = cpl_rules_apply(&registration, &args->reporter, error);
+    if (status == CPL_OK && args->group != NULL) {
+        status = cpl_group_check(args->group, error);
+    }
+    return status == CPL_OK ? context_build(args, &registration, context, error) : status;
 }
 
 enum cpl_status cpl_context_create(const struct cpl_context_args *args,
                                    struct cpl_context **context, struct cpl_error *error)
 {
-    const int32_t ranks = args->group != NULL ? cpl_group_ranks(args->group) : args->ranks;
-    struct cpl_options options;
-    struct cpl_registration registration;
-    enum cpl_status status;
+    enum cpl_status status = take_place(args, error);
 
-    cpl_options_parse(&options, args->settings, args->setting_count);
-    registration = cpl_registration(&options, ranks);
-    status = cpl_rules_apply(&registration, &args->reporter, error);
-    if (status == CPL_OK) {
-        status = context_build(args, &registration, context, error);
+    if (status != CPL_OK) {
+        return status;
     }
-    /* Creating is collective: the others must not wait for a rank that will never come. */
-    if (status != CPL_OK && status != CPL_ERROR_ARGUMENT && args->group != NULL) {
+    status = register_rank(args, context, error);
+    /* The others must not wait for a rank that will never come. */
+    if (status != CPL_OK && args->group != NULL) {
         cpl_group_fail(args->group, args->rank, error->message);
+        cpl_group_leave(args->group, args->rank);
     }
     return status;
 }
@@ -183,9 +205,6 @@ void cpl_context_destroy(struct cpl_context *context)
     if (context->local.group != NULL) {
         cpl_group_leave(context->local.group, context->local.rank);
     }
-    (void)pthread_mutex_lock(&context->mutex);
-    context->closed = true;
-    (void)pthread_mutex_unlock(&context->mutex);
     cpl_context_release(context);
 }
 
@@ -219,10 +238,11 @@ enum cpl_status cpl_context_layout(const struct cpl_context *context, const char
         }
     }
     if (handle < 0) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "'%.64s' is no layout in use by this context, nor 'linear', 'attention' "
-                        "or 'boundary'",
-                        name);
+        return cpl_fail_field(
+            error, CPL_ERROR_ARGUMENT, "name",
+            "'%.64s' is no layout in use by this context, nor 'linear', 'attention' "
+            "or 'boundary'",
+            name);
     }
     *layout = handle;
     return CPL_OK;
@@ -235,19 +255,19 @@ enum cpl_status cpl_context_schedule(struct cpl_context *context, int32_t chunk,
     enum cpl_status status;
 
     if (chunk != 0) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "model chunk %d: this version has one chunk, 0",
-                        chunk);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "chunk",
+                              "model chunk %d: this version has one chunk, 0", chunk);
     }
     if (context->pattern[0] == '\0') {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "a schedule needs the option hybrid_layer_pattern, which is not set");
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "hybrid_layer_pattern",
+                              "a schedule needs the option hybrid_layer_pattern, which is not set");
     }
     if (context->batches > 0) {
         return cpl_fail(error, CPL_ERROR_ARGUMENT, "schedules must be made before the first batch");
     }
     built = cpl_arena_take(&context->arena, 1, sizeof(*built));
     if (built == NULL) {
-        return cpl_fail_memory(error, sizeof(*built));
+        return cpl_fail_memory(error);
     }
     status = cpl_schedule_build(&built->schedule, context->pattern, &context->roles,
                                 &context->arena, error);

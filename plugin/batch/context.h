@@ -23,7 +23,7 @@ struct cpl_batch;
 /* Layouts in use: linear, attention, boundary; equal ones share a handle. */
 enum { CPL_LAYOUTS_MOST = 3 };
 
-/* A schedule of a context; lives as long. */
+/* The schedule of one model chunk, in its context; lives as long. */
 struct cpl_chunk {
     const struct cpl_context *context;
     struct cpl_schedule schedule;
@@ -50,7 +50,6 @@ struct cpl_context {
 
     pthread_mutex_t mutex;
     int32_t holders;        /* guarded */
-    bool closed;            /* guarded: the host has destroyed the context */
     struct cpl_batch *idle; /* guarded: destroyed batches, to be used again */
 };
 

@@ -30,15 +30,21 @@ enum cpl_status cpl_field_find(const char *name, enum cpl_field_id *id, struct c
                           name);
 }
 
-static enum cpl_status check_field(const struct cpl_field_spec *spec,
-                                   const struct cpl_tensor *tensor, int64_t tokens,
-                                   struct cpl_error *error)
+static enum cpl_status check_dimensions(const struct cpl_field_spec *spec,
+                                        const struct cpl_tensor *tensor, struct cpl_error *error)
 {
     if (tensor->ndim != spec->ndim) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name,
                               "field %s must be [B, S], it has %d dimensions", spec->name,
                               tensor->ndim);
     }
+    return CPL_OK;
+}
+
+static enum cpl_status check_field(const struct cpl_field_spec *spec,
+                                   const struct cpl_tensor *tensor, int64_t tokens,
+                                   struct cpl_error *error)
+{
     if (tensor->shape[spec->row_axis] != tokens) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name,
                               "field %s has %" PRId64
@@ -80,7 +86,10 @@ enum cpl_status cpl_field_set(struct cpl_field *field, enum cpl_field_id id,
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name, "field %s is given twice",
                               spec->name);
     }
-    status = cpl_rows_from_tensor(tensor, spec->row_axis, spec->name, &field->rows, error);
+    status = check_dimensions(spec, tensor, error);
+    if (status == CPL_OK) {
+        status = cpl_rows_from_tensor(tensor, spec->row_axis, spec->name, &field->rows, error);
+    }
     if (status == CPL_OK) {
         status = check_field(spec, tensor, tokens, error);
     }

@@ -12,14 +12,16 @@ static enum cpl_status check_call(const struct cpl_context *context,
     const int32_t layers = call->chunk->schedule.layers;
 
     if (call->batch->context != context) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "the batch belongs to another context");
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "batch",
+                              "the batch belongs to another context");
     }
     if (call->chunk->context != context) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "the schedule belongs to another context");
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "schedule",
+                              "the schedule belongs to another context");
     }
     if (call->step.layer < 0 || call->step.layer >= layers) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "layer %d is not one of the schedule's %d",
-                        call->step.layer, layers);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "layer",
+                              "layer %d is not one of the schedule's %d", call->step.layer, layers);
     }
     return CPL_OK;
 }
@@ -28,34 +30,11 @@ static enum cpl_status check_identity(const struct cpl_hook_call *call, uint64_t
                                       struct cpl_error *error)
 {
     if (call->identity != 0 && call->identity != expected) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "layer %d: the input has identity %016" PRIx64
-                        ", this call converts from %016" PRIx64
-                        "; it is in another layout or of another batch",
-                        call->step.layer, call->identity, expected);
-    }
-    return CPL_OK;
-}
-
-static enum cpl_status check_shapes(const struct cpl_hook_call *call, struct cpl_error *error)
-{
-    const struct cpl_tensor *const in = &call->input;
-    const struct cpl_tensor *const out = &call->output;
-
-    if (in->ndim != out->ndim) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "input has %d dimensions, output %d", in->ndim,
-                        out->ndim);
-    }
-    if (in->type_code != out->type_code || in->type_bits != out->type_bits ||
-        in->type_lanes != out->type_lanes) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "input and output have different data types");
-    }
-    for (int32_t axis = 0; axis < in->ndim; axis++) {
-        if (axis != call->row_axis && in->shape[axis] != out->shape[axis]) {
-            return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                            "input has %" PRId64 " entries along axis %d, output %" PRId64,
-                            in->shape[axis], axis, out->shape[axis]);
-        }
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "identity",
+                              "layer %d: the input has identity %016" PRIx64
+                              ", this call converts from %016" PRIx64
+                              "; it is in another layout or of another batch",
+                              call->step.layer, call->identity, expected);
     }
     return CPL_OK;
 }
@@ -75,10 +54,10 @@ static enum cpl_status convert(struct cpl_context *context, const struct cpl_hoo
         cpl_rows_from_tensor(&call->input, call->row_axis, "input", &input, error);
 
     if (status == CPL_OK) {
-        status = cpl_rows_from_tensor(&call->output, call->row_axis, "output", &output, error);
+        status = cpl_rows_from_tensor(&call->output, call->row_axis, "out", &output, error);
     }
     if (status == CPL_OK) {
-        status = check_shapes(call, error);
+        status = cpl_tensor_match(&call->output, &call->input, call->row_axis, "out", error);
     }
     if (status == CPL_OK) {
         status =
@@ -87,13 +66,11 @@ static enum cpl_status convert(struct cpl_context *context, const struct cpl_hoo
     return status;
 }
 
-enum cpl_status cpl_hook_run(struct cpl_context *context, const struct cpl_hook_call *call,
-                             bool *due, struct cpl_error *error)
+enum cpl_status cpl_hook_describe(struct cpl_context *context, const struct cpl_hook_call *call,
+                                  struct cpl_hook_info *info, struct cpl_error *error)
 {
-    struct cpl_conversion conversion;
-    const struct cpl_table *source;
-    const struct cpl_table *target;
     enum cpl_status status = cpl_context_check(context, error);
+    struct cpl_conversion conversion;
 
     if (status == CPL_OK) {
         status = check_call(context, call, error);
@@ -102,14 +79,28 @@ enum cpl_status cpl_hook_run(struct cpl_context *context, const struct cpl_hook_
         return status;
     }
     conversion = cpl_schedule_conversion(&call->chunk->schedule, &call->step);
-    source = &call->batch->tables[conversion.from];
-    target = &call->batch->tables[conversion.to];
-    status = check_identity(call, source->identity, error);
+    *info = (struct cpl_hook_info){
+        .from = conversion.from,
+        .to = conversion.to,
+        .source = &call->batch->tables[conversion.from],
+        .target = &call->batch->tables[conversion.to],
+    };
+    info->due = info->source->identity != info->target->identity;
+    if (info->due) {
+        info->route = &call->batch->routes[conversion.from][conversion.to];
+    }
+    return check_identity(call, info->source->identity, error);
+}
+
+enum cpl_status cpl_hook_run(struct cpl_context *context, const struct cpl_hook_call *call,
+                             bool *due, struct cpl_error *error)
+{
+    struct cpl_hook_info info;
+    const enum cpl_status status = cpl_hook_describe(context, call, &info, error);
+
     if (status != CPL_OK) {
         return status;
     }
-    *due = source->identity != target->identity;
-    return *due
-               ? convert(context, call, &call->batch->routes[conversion.from][conversion.to], error)
-               : CPL_OK;
+    *due = info.due;
+    return info.due ? convert(context, call, info.route, error) : CPL_OK;
 }

@@ -18,6 +18,20 @@ struct cpl_hook_call {
     struct cpl_tensor output; /* read only where a conversion is due */
 };
 
+/* What a call does. */
+struct cpl_hook_info {
+    bool due;
+    int32_t from; /* layout handles */
+    int32_t to;
+    const struct cpl_table *source;
+    const struct cpl_table *target;
+    const struct cpl_route *route; /* NULL where nothing is due */
+};
+
+/* Looks at batch, schedule, step and identity of the call alone. Errors: ARGUMENT. */
+enum cpl_status cpl_hook_describe(struct cpl_context *context, const struct cpl_hook_call *call,
+                                  struct cpl_hook_info *info, struct cpl_error *error);
+
 /*
  * Converts if the step asks for it; `due` says whether it did. Collective where due.
  * Errors: ARGUMENT, UNSUPPORTED, MISMATCH, TIMEOUT, PEER.

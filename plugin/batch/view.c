@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch/view.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#include "move/exchange.h"
+#include "move/copy.h"
 
 /* What a request is about: a field in one layout of a batch. */
 struct subject {
@@ -79,46 +78,31 @@ static void describe_given(const struct subject *subject, struct cpl_view *view)
     compact_strides(view);
 }
 
+static void describe(const struct subject *subject, struct cpl_view *view)
+{
+    *view = (struct cpl_view){
+        .row_axis = subject->spec->row_axis,
+        .identity = subject->table->identity,
+    };
+    if (subject->generated) {
+        describe_generated(subject, view);
+    } else {
+        describe_given(subject, view);
+    }
+    view->tensor.shape = view->shape;
+    view->tensor.strides = view->strides;
+}
+
 enum cpl_status cpl_view_describe(const struct cpl_batch *batch, int32_t layout, const char *field,
                                   struct cpl_view *view, struct cpl_error *error)
 {
     struct subject subject;
     const enum cpl_status status = find_subject(batch, layout, field, &subject, error);
 
-    if (status != CPL_OK) {
-        return status;
+    if (status == CPL_OK) {
+        describe(&subject, view);
     }
-    *view = (struct cpl_view){
-        .row_axis = subject.spec->row_axis,
-        .identity = subject.table->identity,
-    };
-    if (subject.generated) {
-        describe_generated(&subject, view);
-    } else {
-        describe_given(&subject, view);
-    }
-    view->tensor.shape = view->shape;
-    view->tensor.strides = view->strides;
-    return CPL_OK;
-}
-
-static enum cpl_status check_shape(const struct cpl_view *view, const struct cpl_tensor *out,
-                                   const char *name, struct cpl_error *error)
-{
-    if (out->ndim != view->tensor.ndim) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "the view of %s has %d dimensions, the output %d", name, view->tensor.ndim,
-                        out->ndim);
-    }
-    for (int32_t axis = 0; axis < out->ndim; axis++) {
-        if (out->shape[axis] != view->shape[axis]) {
-            return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                            "the view of %s has %" PRId64 " entries along axis %d, the output "
-                            "%" PRId64,
-                            name, view->shape[axis], axis, out->shape[axis]);
-        }
-    }
-    return CPL_OK;
+    return status;
 }
 
 /* Writes `value` as an integer of `bytes`; machines are little-endian or big-endian alike. */
@@ -129,40 +113,25 @@ static void write_integer(unsigned char *to, uint64_t bytes, int64_t value)
     memcpy(to, bytes == sizeof(narrow) ? (const void *)&narrow : (const void *)&value, bytes);
 }
 
-static enum cpl_status fill_positions(const struct subject *subject, const struct cpl_rows *out,
-                                      struct cpl_error *error)
+static void fill_positions(const struct subject *subject, const struct cpl_rows *out)
 {
     const struct cpl_moves *const moves = &subject->route->kept;
 
-    if (out->row_bytes != sizeof(int64_t) &&
-        (out->row_bytes != sizeof(int32_t) || subject->batch->tokens - 1 > INT32_MAX)) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "positions below %" PRId64 " do not fit elements of %" PRIu64
-                        " bytes; int32 and int64 are written",
-                        subject->batch->tokens, out->row_bytes);
-    }
     for (size_t i = 0; i < moves->count; i++) {
         for (int64_t row = 0; row < moves->list[i].rows; row++) {
             write_integer(out->data + (uint64_t)(moves->list[i].dst + row) * out->row_stride,
                           out->row_bytes, moves->list[i].src + row);
         }
     }
-    return CPL_OK;
 }
 
-static enum cpl_status fill_given(const struct subject *subject, const struct cpl_rows *out,
-                                  struct cpl_error *error)
+/* Generated positions may also be asked for in 32 bits, if they fit. */
+static void allow_narrow(const struct subject *subject, const struct cpl_tensor *out,
+                         struct cpl_view *view)
 {
-    const struct cpl_moves *const moves = &subject->route->kept;
-    const struct cpl_rows *const in = &subject->field->rows;
-
-    if (out->row_bytes != in->row_bytes) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "field %s has elements of %" PRIu64 " bytes, the output of %" PRIu64,
-                        subject->spec->name, in->row_bytes, out->row_bytes);
+    if (subject->generated && out->type_bits == 32 && subject->batch->tokens - 1 <= INT32_MAX) {
+        view->tensor.type_bits = 32;
     }
-    cpl_exchange_copy(moves->list, moves->count, in, out);
-    return CPL_OK;
 }
 
 enum cpl_status cpl_view_fill(const struct cpl_batch *batch, int32_t layout, const char *field,
@@ -174,18 +143,25 @@ enum cpl_status cpl_view_fill(const struct cpl_batch *batch, int32_t layout, con
     enum cpl_status status = find_subject(batch, layout, field, &subject, error);
 
     if (status == CPL_OK) {
-        status =
-            cpl_rows_from_tensor(out, subject.spec->row_axis, subject.spec->name, &rows, error);
-    }
-    if (status == CPL_OK) {
-        status = cpl_view_describe(batch, layout, field, &view, error);
-    }
-    if (status == CPL_OK) {
-        status = check_shape(&view, out, subject.spec->name, error);
+        status = cpl_rows_from_tensor(out, subject.spec->row_axis, "out", &rows, error);
     }
     if (status != CPL_OK) {
         return status;
     }
-    return subject.generated ? fill_positions(&subject, &rows, error)
-                             : fill_given(&subject, &rows, error);
+    describe(&subject, &view);
+    allow_narrow(&subject, out, &view);
+    status = cpl_tensor_match(out, &view.tensor, -1, "out", error);
+    if (status != CPL_OK) {
+        return status;
+    }
+    if (subject.generated) {
+        fill_positions(&subject, &rows);
+    } else if (cpl_rows_overlap(&subject.field->rows, &rows)) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "out", "out overlaps the input of %s",
+                              subject.spec->name);
+    } else {
+        cpl_copy_moves(subject.route->kept.list, subject.route->kept.count, &subject.field->rows,
+                       &rows);
+    }
+    return CPL_OK;
 }

@@ -35,32 +35,25 @@ static void view_out(struct cplayout_view *to, const struct cpl_view *from)
     cpl_copy_out(to, &filled, sizeof(filled));
 }
 
-static enum cpl_status check_view(const struct cplayout_view *view, struct cpl_error *error)
+/* Where a call on a batch logs; nowhere if there is none. */
+static const struct cpl_log *log_of(const struct cplayout_batch *batch)
 {
-    enum cpl_status status = cpl_require(view, "view", error);
-
-    if (status == CPL_OK && view->size < sizeof(*view)) {
-        status = cpl_fail(error, CPL_ERROR_ARGUMENT,
-                          "view.size is %llu; set it to the struct's size, %zu here",
-                          (unsigned long long)view->size, sizeof(*view));
-    }
-    return status;
+    return batch != NULL ? &batch_of(batch)->context->log : NULL;
 }
 
-static int32_t batch_view_describe(const struct cplayout_batch *batch, int32_t layout,
-                                   const char *field, struct cplayout_view *view,
-                                   struct cplayout_error *error)
+static int32_t cpl_batch_view_describe(const struct cplayout_batch *batch, int32_t layout,
+                                       const char *field, struct cplayout_view *view,
+                                       struct cplayout_error *error)
 {
     struct cpl_view described;
     struct cpl_error problem;
     enum cpl_status status = cpl_require(batch, "batch", &problem);
 
-    if (status != CPL_OK) {
-        return cpl_leave(status, &problem, NULL, error);
-    }
-    status = cpl_require(field, "field", &problem);
     if (status == CPL_OK) {
-        status = check_view(view, &problem);
+        status = cpl_require(field, "field", &problem);
+    }
+    if (status == CPL_OK) {
+        status = cpl_check_out(view, sizeof(*view), "view", &problem);
     }
     if (status == CPL_OK) {
         status = cpl_view_describe(batch_of(batch), layout, field, &described, &problem);
@@ -68,53 +61,49 @@ static int32_t batch_view_describe(const struct cplayout_batch *batch, int32_t l
     if (status == CPL_OK) {
         view_out(view, &described);
     }
-    return cpl_leave(status, &problem, &batch_of(batch)->context->log, error);
+    return cpl_leave(status, &problem, log_of(batch), error);
 }
 
-static int32_t batch_view_fill(const struct cplayout_batch *batch, int32_t layout,
-                               const char *field, const struct cplayout_tensor *out,
-                               struct cplayout_error *error)
+static int32_t cpl_batch_view_fill(const struct cplayout_batch *batch, int32_t layout,
+                                   const char *field, const struct cplayout_tensor *out,
+                                   struct cplayout_error *error)
 {
     struct cpl_tensor tensor;
     struct cpl_error problem;
     enum cpl_status status = cpl_require(batch, "batch", &problem);
 
-    if (status != CPL_OK) {
-        return cpl_leave(status, &problem, NULL, error);
+    if (status == CPL_OK) {
+        status = cpl_require(field, "field", &problem);
     }
-    status = cpl_require(field, "field", &problem);
     if (status == CPL_OK) {
         status = cpl_tensor_in(out, "out", &tensor, &problem);
     }
     if (status == CPL_OK) {
         status = cpl_view_fill(batch_of(batch), layout, field, &tensor, &problem);
     }
-    return cpl_leave(status, &problem, &batch_of(batch)->context->log, error);
+    return cpl_leave(status, &problem, log_of(batch), error);
 }
 
-static int32_t batch_view_partition(const struct cplayout_batch *batch, int32_t layout,
-                                    const struct cplayout_partition **partition,
-                                    struct cplayout_error *error)
+static int32_t cpl_batch_view_partition(const struct cplayout_batch *batch, int32_t layout,
+                                        const struct cplayout_partition **partition,
+                                        struct cplayout_error *error)
 {
     const struct cpl_table *table = NULL;
     struct cpl_error problem;
     enum cpl_status status = cpl_require(batch, "batch", &problem);
 
-    if (status != CPL_OK) {
-        return cpl_leave(status, &problem, NULL, error);
+    if (status == CPL_OK) {
+        status = cpl_require(partition, "partition", &problem);
     }
-    status = cpl_require(partition, "partition", &problem);
     if (status == CPL_OK) {
         status = cpl_batch_table(batch_of(batch), layout, &table, &problem);
     }
     if (status == CPL_OK) {
         *partition = (const struct cplayout_partition *)table;
     }
-    return cpl_leave(status, &problem, &batch_of(batch)->context->log, error);
+    return cpl_leave(status, &problem, log_of(batch), error);
 }
 
-#define FILL_SLOT(table, slot) .slot = table##_##slot,
-
-const struct cplayout_batch_interface cpl_batch_table_v1 = {.size = sizeof(
-                                                                struct cplayout_batch_interface),
-                                                            CPLAYOUT_BATCH_SLOTS(FILL_SLOT)};
+const struct cplayout_batch_interface cpl_batch_v1 = {.size =
+                                                          sizeof(struct cplayout_batch_interface),
+                                                      CPLAYOUT_BATCH_SLOTS(CPL_FILL_SLOT)};

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/report.h"
+
 /* The inner rooms have codes of their own; they must not drift from the contract. */
 _Static_assert((int)CPL_ERROR_ARGUMENT == (int)CPLAYOUT_ERROR_ARGUMENT, "status");
 _Static_assert((int)CPL_ERROR_CONFIGURATION == (int)CPLAYOUT_ERROR_CONFIGURATION, "status");
@@ -18,6 +20,9 @@ _Static_assert((int)CPL_ERROR_MISMATCH == (int)CPLAYOUT_ERROR_MISMATCH, "status"
 _Static_assert((int)CPL_ERROR_VERSION == (int)CPLAYOUT_ERROR_VERSION, "status");
 _Static_assert((int)CPL_LOG_ERROR == (int)CPLAYOUT_LOG_ERROR, "log level");
 _Static_assert((int)CPL_LOG_WARNING == (int)CPLAYOUT_LOG_WARNING, "log level");
+_Static_assert((int)CPL_LOG_INFO == (int)CPLAYOUT_LOG_INFO, "log level");
+_Static_assert((int)CPL_WARNING == (int)CPLAYOUT_SEVERITY_WARNING, "severity");
+_Static_assert((int)CPL_ERROR == (int)CPLAYOUT_SEVERITY_ERROR, "severity");
 _Static_assert((int)CPL_DEVICE_CPU == (int)CPLAYOUT_DEVICE_CPU, "device");
 _Static_assert((int)CPL_MAX_DIMS == CPLAYOUT_MAX_DIMS, "dimensions");
 _Static_assert((int)CPL_FIELD_BYTES == CPLAYOUT_FIELD_BYTES, "field");
@@ -40,41 +45,71 @@ static bool is_zero(const unsigned char *bytes, uint64_t count)
     return true;
 }
 
+/* No struct of ours comes near: the size was never set. */
+enum { SIZE_MOST = 4096 };
+
+static enum cpl_status check_size(uint64_t size, size_t least, const char *name,
+                                  struct cpl_error *error)
+{
+    if (size < least || size > SIZE_MOST) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                              "%s.size is %" PRIu64 "; set it to the struct's size, %zu here", name,
+                              size, least);
+    }
+    return CPL_OK;
+}
+
+static uint64_t size_of(const void *record)
+{
+    uint64_t size;
+
+    memcpy(&size, record, sizeof(size));
+    return size;
+}
+
 enum cpl_status cpl_copy_in(const struct cpl_incoming *incoming, const void *from,
                             struct cpl_error *error)
 {
-    enum { SIZE_MOST = 4096 }; /* no struct of ours comes near: the size was never set */
+    enum cpl_status status = cpl_require(from, incoming->name, error);
     uint64_t size;
-    uint64_t taken;
 
-    if (cpl_require(from, incoming->name, error) != CPL_OK) {
-        return error->status;
+    if (status == CPL_OK) {
+        status = check_size(size_of(from), incoming->known, incoming->name, error);
     }
-    memcpy(&size, from, sizeof(size));
-    if (size < incoming->least || size > SIZE_MOST) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "%s.size is %" PRIu64 "; set it to the struct's size, %zu here",
-                        incoming->name, size, incoming->known);
+    if (status != CPL_OK) {
+        return status;
     }
-    taken = size < incoming->known ? size : incoming->known;
-    if (!is_zero((const unsigned char *)from + taken, size - taken)) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "%s has members that this plugin does not know and that are not zero "
-                        "(%" PRIu64 " bytes, %zu are known)",
-                        incoming->name, size, incoming->known);
+    size = size_of(from);
+    if (!is_zero((const unsigned char *)from + incoming->known, size - incoming->known)) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, incoming->name,
+                              "%s has members that this plugin does not know and that are not zero "
+                              "(%" PRIu64 " bytes, %zu are known)",
+                              incoming->name, size, incoming->known);
     }
-    memset(incoming->to, 0, incoming->known);
-    memcpy(incoming->to, from, taken);
+    memcpy(incoming->to, from, incoming->known);
     return CPL_OK;
+}
+
+enum cpl_status cpl_check_out(const void *to, size_t least, const char *name,
+                              struct cpl_error *error)
+{
+    const enum cpl_status status = cpl_require(to, name, error);
+
+    return status == CPL_OK ? check_size(size_of(to), least, name, error) : status;
+}
+
+enum cpl_status cpl_check_reserved(int32_t reserved, const char *name, struct cpl_error *error)
+{
+    return reserved == 0 ? CPL_OK
+                         : cpl_fail_field(error, CPL_ERROR_ARGUMENT, name, "%s must be 0, not %d",
+                                          name, reserved);
 }
 
 void cpl_copy_out(void *to, const void *from, size_t known)
 {
-    uint64_t size;
-    uint64_t given;
+    const uint64_t size = size_of(to);
+    const uint64_t given = size < known ? size : known;
 
-    memcpy(&size, to, sizeof(size));
-    given = size < known ? size : known;
     if (given > sizeof(size)) {
         memcpy((unsigned char *)to + sizeof(size), (const unsigned char *)from + sizeof(size),
                given - sizeof(size));
@@ -98,27 +133,42 @@ static enum cpl_status take_allocator(const struct cplayout_host *record, struct
     return CPL_OK;
 }
 
+/* Unequal drafts may differ in anything behind the head of the record, so this comes first. */
+static enum cpl_status check_draft(const struct cplayout_host *record, struct cpl_error *error)
+{
+    const enum cpl_status status =
+        check_size(record->size, offsetof(struct cplayout_host, name), "host", error);
+
+    if (status == CPL_OK && record->draft != CPLAYOUT_ABI_DRAFT) {
+        return cpl_fail_field(
+            error, CPL_ERROR_VERSION, "host.draft",
+            "the host was compiled for draft %u of the ABI, this plugin has draft "
+            "%d; rebuild one of them",
+            (unsigned)record->draft, CPLAYOUT_ABI_DRAFT);
+    }
+    return status;
+}
+
 enum cpl_status cpl_host_in(const struct cplayout_host *record, struct cpl_host *host,
                             struct cpl_error *error)
 {
     struct cplayout_host copy;
-    const struct cpl_incoming incoming = {"host", &copy, sizeof(copy), sizeof(copy)};
+    const struct cpl_incoming incoming = {"host", &copy, sizeof(copy)};
     enum cpl_status status;
 
     *host = (struct cpl_host){.allocator = cpl_allocator_default(), .log = cpl_log_default()};
     if (record == NULL) {
         return CPL_OK;
     }
-    status = cpl_copy_in(&incoming, record, error);
+    status = check_draft(record, error);
+    if (status == CPL_OK) {
+        status = cpl_copy_in(&incoming, record, error);
+    }
+    if (status == CPL_OK) {
+        status = cpl_check_reserved(copy.reserved, "host.reserved", error);
+    }
     if (status != CPL_OK) {
         return status;
-    }
-    if (copy.draft != CPLAYOUT_ABI_DRAFT) {
-        return cpl_fail(error, CPL_ERROR_VERSION,
-                        "host %s was compiled for ABI draft %u, this plugin has draft %d; rebuild "
-                        "one of them",
-                        copy.name != NULL ? copy.name : "record", (unsigned)copy.draft,
-                        CPLAYOUT_ABI_DRAFT);
     }
     if (copy.log != NULL) {
         host->log = (struct cpl_log){copy.log, copy.log_self, copy.log_level};
@@ -156,13 +206,18 @@ static void fill_record(enum cpl_status status, const struct cpl_error *error,
         .status = (int32_t)status,
         .origin = CPLAYOUT_ORIGIN_PLUGIN,
     };
-    const size_t head = offsetof(struct cplayout_error, message);
+    const size_t field = offsetof(struct cplayout_error, field);
+    const size_t message = offsetof(struct cplayout_error, message);
 
     memcpy(filled.field, error->field, sizeof(filled.field));
     memcpy(filled.message, error->message, sizeof(filled.message));
     cpl_copy_out(record, &filled, sizeof(filled));
-    if (record->size > head && record->size < sizeof(filled)) {
-        record->message[record->size - head - 1] = '\0';
+    /* A text that was cut by the caller's size still ends. */
+    if (record->size > field && record->size < message) {
+        record->field[record->size - field - 1] = '\0';
+    }
+    if (record->size > message && record->size < sizeof(filled)) {
+        record->message[record->size - message - 1] = '\0';
     }
 }
 

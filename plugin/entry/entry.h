@@ -25,24 +25,30 @@ struct cpl_host {
 };
 
 /*
- * A size-first struct on its way in. `known` bytes of it are ours; members the caller does not have
- * are zero. Refuses structs below `least` bytes (the first release) and members we do not know
- * unless they are zero.
+ * A size-first struct on its way in. Refuses structs smaller than the first release, which is what
+ * `known` bytes are as long as nothing has been appended, and members we do not know unless they
+ * are zero.
  */
 struct cpl_incoming {
     const char *name;
     void *to;
     size_t known;
-    size_t least;
 };
 
 enum cpl_status cpl_copy_in(const struct cpl_incoming *incoming, const void *from,
                             struct cpl_error *error);
 
+/* ARGUMENT if a result struct is NULL or smaller than `least`, its first release. */
+enum cpl_status cpl_check_out(const void *to, size_t least, const char *name,
+                              struct cpl_error *error);
+
+/* ARGUMENT if a reserved member is set. */
+enum cpl_status cpl_check_reserved(int32_t reserved, const char *name, struct cpl_error *error);
+
 /* Writes a size-first result as far as the caller's struct reaches; its size member stays. */
 void cpl_copy_out(void *to, const void *from, size_t known);
 
-/* NULL gives the defaults. Errors: ARGUMENT. */
+/* NULL gives the defaults. Errors: ARGUMENT, VERSION. */
 enum cpl_status cpl_host_in(const struct cplayout_host *record, struct cpl_host *host,
                             struct cpl_error *error);
 
@@ -60,8 +66,11 @@ enum cpl_status cpl_require(const void *pointer, const char *name, struct cpl_er
 int32_t cpl_leave(enum cpl_status status, const struct cpl_error *error, const struct cpl_log *log,
                   struct cplayout_error *record);
 
-extern const struct cplayout_core cpl_core_table;
-extern const struct cplayout_plan_interface cpl_plan_table;
-extern const struct cplayout_batch_interface cpl_batch_table_v1;
+/* Fills a table from the functions cpl_<table>_<slot>. */
+#define CPL_FILL_SLOT(table, slot) .slot = cpl_##table##_##slot,
+
+extern const struct cplayout_core cpl_core_v1;
+extern const struct cplayout_plan_interface cpl_plan_v1;
+extern const struct cplayout_batch_interface cpl_batch_v1;
 
 #endif

@@ -16,7 +16,6 @@ struct owned_partition {
 
 struct owned_route {
     struct cpl_arena arena;
-    struct cpl_log log;
     int32_t ranks;
     struct cpl_route *routes; /* [ranks] */
     struct cplayout_route_info info;
@@ -41,23 +40,23 @@ static enum cpl_status check_rank(int32_t rank, int32_t ranks, struct cpl_error 
     return CPL_OK;
 }
 
-/* How a list leaves: `count` entries exist, up to `capacity` of them were written. */
-static enum cpl_status list_out(uint64_t exist, uint64_t capacity, uint64_t *count,
-                                struct cpl_error *error)
+/* Opens a list: tells how many entries exist and whether they will be written. */
+static enum cpl_status open_list(uint64_t exist, const void *array, uint64_t capacity,
+                                 uint64_t *count, struct cpl_error *error)
 {
     if (count != NULL) {
         *count = exist;
     }
+    if (capacity > 0 && array == NULL) {
+        return cpl_fail(error, CPL_ERROR_ARGUMENT,
+                        "the array must not be NULL with a capacity of %" PRIu64, capacity);
+    }
     if (capacity > 0 && exist > capacity) {
-        return cpl_fail(error, CPL_ERROR_CAPACITY,
-                        "%" PRIu64 " entries do not fit a capacity of %" PRIu64, exist, capacity);
+        return cpl_fail_field(error, CPL_ERROR_CAPACITY, "capacity",
+                              "%" PRIu64 " entries do not fit a capacity of %" PRIu64, exist,
+                              capacity);
     }
     return CPL_OK;
-}
-
-static enum cpl_status check_list(const void *array, uint64_t capacity, struct cpl_error *error)
-{
-    return capacity > 0 ? cpl_require(array, "the array for a capacity above 0", error) : CPL_OK;
 }
 
 /* ---- Partition -------------------------------------------------------------------------------- */
@@ -83,7 +82,7 @@ static enum cpl_status build_partition(const struct cpl_host *host,
     }
     built = cpl_allocate(&host->allocator, 1, sizeof(*built));
     if (built == NULL) {
-        return cpl_fail_memory(error, sizeof(*built));
+        return cpl_fail_memory(error);
     }
     cpl_arena_init(&built->arena, &host->allocator);
     status = cpl_table_build(&built->table, layout, &shape, &built->arena, error);
@@ -96,13 +95,13 @@ static enum cpl_status build_partition(const struct cpl_host *host,
     return CPL_OK;
 }
 
-static int32_t plan_partition_create(const struct cplayout_host *record,
-                                     const struct cplayout_partition_args *args,
-                                     struct cplayout_partition **partition,
-                                     struct cplayout_error *error)
+static int32_t cpl_plan_partition_create(const struct cplayout_host *record,
+                                         const struct cplayout_partition_args *args,
+                                         struct cplayout_partition **partition,
+                                         struct cplayout_error *error)
 {
     struct cplayout_partition_args copy;
-    const struct cpl_incoming incoming = {"args", &copy, sizeof(copy), sizeof(copy)};
+    const struct cpl_incoming incoming = {"args", &copy, sizeof(copy)};
     struct cpl_host host = {.log = cpl_log_default()};
     struct owned_partition *built = NULL;
     struct cpl_error problem;
@@ -126,7 +125,7 @@ static int32_t plan_partition_create(const struct cplayout_host *record,
     return cpl_leave(status, &problem, &host.log, error);
 }
 
-static void plan_partition_destroy(struct cplayout_partition *partition)
+static void cpl_plan_partition_destroy(struct cplayout_partition *partition)
 {
     struct owned_partition *const owned = (struct owned_partition *)partition;
     struct cpl_allocator allocator;
@@ -139,8 +138,8 @@ static void plan_partition_destroy(struct cplayout_partition *partition)
     cpl_release(&allocator, owned, 1, sizeof(*owned));
 }
 
-static void plan_partition_describe(const struct cplayout_partition *partition,
-                                    struct cplayout_partition_info *info)
+static void cpl_plan_partition_describe(const struct cplayout_partition *partition,
+                                        struct cplayout_partition_info *info)
 {
     const struct cpl_table *const table = table_of(partition);
     const struct cplayout_partition_info filled = {
@@ -154,15 +153,15 @@ static void plan_partition_describe(const struct cplayout_partition *partition,
     cpl_copy_out(info, &filled, sizeof(filled));
 }
 
-static int32_t plan_rank_describe(const struct cplayout_partition *partition, int32_t rank,
-                                  struct cplayout_rank_info *info, struct cplayout_error *error)
+static int32_t cpl_plan_rank_describe(const struct cplayout_partition *partition, int32_t rank,
+                                      struct cplayout_rank_info *info, struct cplayout_error *error)
 {
     struct cplayout_rank_info filled = {0};
     struct cpl_error problem;
     enum cpl_status status = cpl_require(partition, "partition", &problem);
 
     if (status == CPL_OK) {
-        status = cpl_require(info, "info", &problem);
+        status = cpl_check_out(info, sizeof(*info), "info", &problem);
     }
     if (status == CPL_OK) {
         status = check_rank(rank, table_of(partition)->ranks, &problem);
@@ -176,79 +175,68 @@ static int32_t plan_rank_describe(const struct cplayout_partition *partition, in
     return cpl_leave(status, &problem, NULL, error);
 }
 
-static int32_t plan_fragments(const struct cplayout_partition *partition, int32_t rank,
-                              struct cplayout_fragment *fragments, uint64_t capacity,
-                              uint64_t *count, struct cplayout_error *error)
+static int32_t cpl_plan_fragments(const struct cplayout_partition *partition, int32_t rank,
+                                  struct cplayout_fragment *fragments, uint64_t capacity,
+                                  uint64_t *count, struct cplayout_error *error)
 {
+    const struct cpl_table *const table = table_of(partition);
     struct cpl_error problem;
     enum cpl_status status = cpl_require(partition, "partition", &problem);
     size_t exist = 0;
 
     if (status == CPL_OK) {
-        status = check_rank(rank, table_of(partition)->ranks, &problem);
+        status = check_rank(rank, table->ranks, &problem);
     }
     if (status == CPL_OK) {
-        status = check_list(fragments, capacity, &problem);
+        exist = cpl_table_pieces(table, rank);
+        status = open_list(exist, fragments, capacity, count, &problem);
     }
-    if (status != CPL_OK) {
-        return cpl_leave(status, &problem, NULL, error);
-    }
-    exist = cpl_table_pieces(table_of(partition), rank);
-    for (size_t i = 0; i < exist && i < capacity; i++) {
-        const struct cpl_piece *const piece = cpl_table_piece(table_of(partition), rank, i);
+    for (size_t i = 0; i < exist && capacity > 0 && status == CPL_OK; i++) {
+        const struct cpl_piece *const piece = cpl_table_piece(table, rank, i);
 
         fragments[i] = (struct cplayout_fragment){piece->start, piece->length};
     }
-    status = list_out(exist, capacity, count, &problem);
     return cpl_leave(status, &problem, NULL, error);
 }
 
-static int32_t plan_positions(const struct cplayout_partition *partition, int32_t rank,
-                              int64_t *positions, uint64_t capacity, uint64_t *count,
-                              struct cplayout_error *error)
-{
-    struct cpl_error problem;
-    enum cpl_status status = cpl_require(partition, "partition", &problem);
-    uint64_t exist;
-
-    if (status == CPL_OK) {
-        status = check_rank(rank, table_of(partition)->ranks, &problem);
-    }
-    if (status == CPL_OK) {
-        status = check_list(positions, capacity, &problem);
-    }
-    if (status != CPL_OK) {
-        return cpl_leave(status, &problem, NULL, error);
-    }
-    exist = (uint64_t)cpl_table_rows(table_of(partition), rank);
-    status = list_out(exist, capacity, count, &problem);
-    if (status == CPL_OK && capacity > 0) {
-        cpl_positions(table_of(partition), rank, positions);
-    }
-    return cpl_leave(status, &problem, NULL, error);
-}
-
-static int32_t plan_chain(const struct cplayout_partition *partition,
-                          struct cplayout_chain_part *parts, uint64_t capacity, uint64_t *count,
-                          struct cplayout_error *error)
+static int32_t cpl_plan_positions(const struct cplayout_partition *partition, int32_t rank,
+                                  int64_t *positions, uint64_t capacity, uint64_t *count,
+                                  struct cplayout_error *error)
 {
     const struct cpl_table *const table = table_of(partition);
     struct cpl_error problem;
     enum cpl_status status = cpl_require(partition, "partition", &problem);
 
     if (status == CPL_OK) {
-        status = check_list(parts, capacity, &problem);
+        status = check_rank(rank, table->ranks, &problem);
     }
-    if (status != CPL_OK) {
-        return cpl_leave(status, &problem, NULL, error);
+    if (status == CPL_OK) {
+        status =
+            open_list((uint64_t)cpl_table_rows(table, rank), positions, capacity, count, &problem);
     }
-    for (size_t i = 0; i < table->count && i < capacity; i++) {
+    if (status == CPL_OK && capacity > 0) {
+        cpl_positions(table, rank, positions);
+    }
+    return cpl_leave(status, &problem, NULL, error);
+}
+
+static int32_t cpl_plan_chain(const struct cplayout_partition *partition,
+                              struct cplayout_chain_part *parts, uint64_t capacity, uint64_t *count,
+                              struct cplayout_error *error)
+{
+    const struct cpl_table *const table = table_of(partition);
+    struct cpl_error problem;
+    enum cpl_status status = cpl_require(partition, "partition", &problem);
+
+    if (status == CPL_OK) {
+        status = open_list(table->count, parts, capacity, count, &problem);
+    }
+    for (size_t i = 0; status == CPL_OK && capacity > 0 && i < table->count; i++) {
         const struct cpl_piece *const piece = &table->pieces[i];
 
         parts[i] =
             (struct cplayout_chain_part){piece->start, piece->length, piece->local, piece->rank, 0};
     }
-    status = list_out(table->count, capacity, count, &problem);
     return cpl_leave(status, &problem, NULL, error);
 }
 
@@ -275,7 +263,7 @@ static enum cpl_status build_routes(struct owned_route *route, const struct cpl_
     route->ranks = source->ranks;
     route->routes = cpl_arena_take(&route->arena, (size_t)route->ranks, sizeof(*route->routes));
     if (route->routes == NULL) {
-        return cpl_fail_memory(error, (size_t)route->ranks * sizeof(*route->routes));
+        return cpl_fail_memory(error);
     }
     for (int32_t rank = 0; rank < route->ranks && status == CPL_OK; rank++) {
         status = cpl_route_build(&route->routes[rank], source, target, rank, &route->arena, error);
@@ -302,7 +290,7 @@ static enum cpl_status create_route(const struct cpl_host *host, const struct cp
     enum cpl_status status;
 
     if (built == NULL) {
-        return cpl_fail_memory(error, sizeof(*built));
+        return cpl_fail_memory(error);
     }
     cpl_arena_init(&built->arena, &host->allocator);
     status = build_routes(built, source, target, error);
@@ -314,10 +302,10 @@ static enum cpl_status create_route(const struct cpl_host *host, const struct cp
     return CPL_OK;
 }
 
-static int32_t plan_route_create(const struct cplayout_host *record,
-                                 const struct cplayout_partition *source,
-                                 const struct cplayout_partition *target,
-                                 struct cplayout_route **route, struct cplayout_error *error)
+static int32_t cpl_plan_route_create(const struct cplayout_host *record,
+                                     const struct cplayout_partition *source,
+                                     const struct cplayout_partition *target,
+                                     struct cplayout_route **route, struct cplayout_error *error)
 {
     struct cpl_host host = {.log = cpl_log_default()};
     struct owned_route *built = NULL;
@@ -342,15 +330,15 @@ static int32_t plan_route_create(const struct cplayout_host *record,
     return cpl_leave(status, &problem, &host.log, error);
 }
 
-static void plan_route_destroy(struct cplayout_route *route)
+static void cpl_plan_route_destroy(struct cplayout_route *route)
 {
     if (route != NULL) {
         route_free((struct owned_route *)route);
     }
 }
 
-static void plan_route_describe(const struct cplayout_route *route,
-                                struct cplayout_route_info *info)
+static void cpl_plan_route_describe(const struct cplayout_route *route,
+                                    struct cplayout_route_info *info)
 {
     cpl_copy_out(info, &route_of(route)->info, sizeof(*info));
 }
@@ -370,44 +358,49 @@ static const struct cpl_moves *moves_of(const struct cpl_route *route, int32_t k
     }
 }
 
-static void copy_moves(const struct cpl_moves *from, struct cplayout_move *to, uint64_t capacity)
+static enum cpl_status find_moves(const struct owned_route *route,
+                                  const struct cplayout_moves_args *args,
+                                  const struct cpl_moves **moves, struct cpl_error *error)
 {
-    for (size_t i = 0; i < from->count && i < capacity; i++) {
-        const struct cpl_move *const move = &from->list[i];
+    struct cplayout_moves_args copy;
+    const struct cpl_incoming incoming = {"args", &copy, sizeof(copy)};
+    enum cpl_status status = cpl_copy_in(&incoming, args, error);
 
-        to[i] = (struct cplayout_move){move->src, move->dst, move->rows, move->peer, 0};
+    if (status == CPL_OK) {
+        status = check_rank(copy.rank, route->ranks, error);
     }
+    if (status != CPL_OK) {
+        return status;
+    }
+    *moves = moves_of(&route->routes[copy.rank], copy.kind);
+    if (*moves == NULL) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "kind", "%d is no kind of moves",
+                              copy.kind);
+    }
+    return CPL_OK;
 }
 
-static int32_t plan_moves(const struct cplayout_route *route, int32_t rank, int32_t kind,
-                          struct cplayout_move *moves, uint64_t capacity, uint64_t *count,
-                          struct cplayout_error *error)
+static int32_t cpl_plan_moves(const struct cplayout_route *route,
+                              const struct cplayout_moves_args *args, struct cplayout_move *moves,
+                              uint64_t capacity, uint64_t *count, struct cplayout_error *error)
 {
-    const struct cpl_moves *list;
+    const struct cpl_moves *from = NULL;
     struct cpl_error problem;
     enum cpl_status status = cpl_require(route, "route", &problem);
 
     if (status == CPL_OK) {
-        status = check_rank(rank, route_of(route)->ranks, &problem);
+        status = find_moves(route_of(route), args, &from, &problem);
     }
     if (status == CPL_OK) {
-        status = check_list(moves, capacity, &problem);
+        status = open_list(from->count, moves, capacity, count, &problem);
     }
-    if (status != CPL_OK) {
-        return cpl_leave(status, &problem, NULL, error);
-    }
-    list = moves_of(&route_of(route)->routes[rank], kind);
-    if (list == NULL) {
-        status = cpl_fail(&problem, CPL_ERROR_ARGUMENT, "%d is no kind of moves", kind);
-    } else {
-        copy_moves(list, moves, capacity);
-        status = list_out(list->count, capacity, count, &problem);
+    for (size_t i = 0; status == CPL_OK && capacity > 0 && i < from->count; i++) {
+        const struct cpl_move *const move = &from->list[i];
+
+        moves[i] = (struct cplayout_move){move->src, move->dst, move->rows, move->peer, 0};
     }
     return cpl_leave(status, &problem, NULL, error);
 }
 
-#define FILL_SLOT(table, slot) .slot = table##_##slot,
-
-const struct cplayout_plan_interface cpl_plan_table = {.size =
-                                                           sizeof(struct cplayout_plan_interface),
-                                                       CPLAYOUT_PLAN_SLOTS(FILL_SLOT)};
+const struct cplayout_plan_interface cpl_plan_v1 = {.size = sizeof(struct cplayout_plan_interface),
+                                                    CPLAYOUT_PLAN_SLOTS(CPL_FILL_SLOT)};

@@ -24,8 +24,4 @@ struct cpl_exchange {
 enum cpl_status cpl_exchange_run(const struct cpl_exchange *exchange,
                                  const struct cpl_local *transport, struct cpl_error *error);
 
-/* Copies moves whose both ends are in this process. */
-void cpl_exchange_copy(const struct cpl_move *moves, size_t count, const struct cpl_rows *from,
-                       const struct cpl_rows *to);
-
 #endif

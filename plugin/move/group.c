@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "base/limits.h"
+
 enum member_state { MEMBER_ABSENT, MEMBER_PRESENT, MEMBER_LEFT };
 
 enum { NOBODY = -1 };
@@ -24,8 +26,8 @@ struct cpl_group {
     pthread_cond_t changed;
     int32_t ranks;
     int32_t holders;
-    int32_t failed_rank; /* NOBODY: the group is healthy */
-    char reason[CPL_MESSAGE_BYTES];
+    bool failed;
+    char reason[CPL_MESSAGE_BYTES]; /* why: names the rank */
     struct member members[];
 };
 
@@ -56,13 +58,13 @@ enum cpl_status cpl_group_create(const struct cpl_allocator *allocator, int32_t 
 {
     struct cpl_group *created;
 
-    if (ranks < 1) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "a local group has at least 1 rank, not %d",
-                        ranks);
+    if (ranks < 1 || ranks > CPL_RANKS_MOST) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "ranks",
+                              "a local group has 1 to %d ranks, not %d", CPL_RANKS_MOST, ranks);
     }
     created = cpl_allocate(allocator, 1, group_bytes(ranks));
     if (created == NULL) {
-        return cpl_fail_memory(error, group_bytes(ranks));
+        return cpl_fail_memory(error);
     }
     if (pthread_mutex_init(&created->mutex, NULL) != 0) {
         goto err_release;
@@ -73,7 +75,6 @@ enum cpl_status cpl_group_create(const struct cpl_allocator *allocator, int32_t 
     created->allocator = *allocator;
     created->ranks = ranks;
     created->holders = 1;
-    created->failed_rank = NOBODY;
     for (int32_t rank = 0; rank < ranks; rank++) {
         created->members[rank].reading = NOBODY;
     }
@@ -114,23 +115,19 @@ int32_t cpl_group_ranks(const struct cpl_group *group)
 
 static enum cpl_status fail_marked(const struct cpl_group *group, struct cpl_error *error)
 {
-    return cpl_fail(error, CPL_ERROR_PEER, "rank %d failed: %.400s", group->failed_rank,
-                    group->reason);
+    return cpl_fail(error, CPL_ERROR_PEER, "%s", group->reason);
 }
 
 static enum cpl_status join_locked(struct cpl_group *group, int32_t rank, struct cpl_error *error)
 {
     if (rank < 0 || rank >= group->ranks) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "rank %d is not in a local group of %d ranks",
-                        rank, group->ranks);
-    }
-    if (group->failed_rank != NOBODY) {
-        return fail_marked(group, error);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "rank",
+                              "rank %d is not in a local group of %d ranks", rank, group->ranks);
     }
     if (group->members[rank].state != MEMBER_ABSENT) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "rank %d of the local group is taken; a group serves one context per rank",
-                        rank);
+        return cpl_fail_field(
+            error, CPL_ERROR_ARGUMENT, "rank",
+            "rank %d of the local group is taken; a group serves one context per rank", rank);
     }
     group->members[rank].state = MEMBER_PRESENT;
     group->holders++;
@@ -147,6 +144,18 @@ enum cpl_status cpl_group_join(struct cpl_group *group, int32_t rank, struct cpl
     return status;
 }
 
+enum cpl_status cpl_group_check(struct cpl_group *group, struct cpl_error *error)
+{
+    enum cpl_status status = CPL_OK;
+
+    (void)pthread_mutex_lock(&group->mutex);
+    if (group->failed) {
+        status = fail_marked(group, error);
+    }
+    (void)pthread_mutex_unlock(&group->mutex);
+    return status;
+}
+
 void cpl_group_leave(struct cpl_group *group, int32_t rank)
 {
     (void)pthread_mutex_lock(&group->mutex);
@@ -156,20 +165,24 @@ void cpl_group_leave(struct cpl_group *group, int32_t rank)
     cpl_group_release(group);
 }
 
-static void fail_locked(struct cpl_group *group, int32_t rank, const char *reason)
+/* The first reason stays. The mutex is held. */
+static void mark_failed(struct cpl_group *group, const char *reason)
 {
-    if (group->failed_rank != NOBODY) {
+    if (group->failed) {
         return;
     }
-    group->failed_rank = rank;
+    group->failed = true;
     (void)snprintf(group->reason, sizeof(group->reason), "%s", reason);
     (void)pthread_cond_broadcast(&group->changed);
 }
 
 void cpl_group_fail(struct cpl_group *group, int32_t rank, const char *reason)
 {
+    struct cpl_error text;
+
+    (void)cpl_fail(&text, CPL_ERROR_PEER, "rank %d failed: %s", rank, reason);
     (void)pthread_mutex_lock(&group->mutex);
-    fail_locked(group, rank, reason);
+    mark_failed(group, text.message);
     (void)pthread_mutex_unlock(&group->mutex);
 }
 
@@ -197,7 +210,7 @@ enum cpl_status cpl_group_offer(struct cpl_turn *turn, const struct cpl_offer *o
 
     turn->deadline = deadline_after(turn->timeout_seconds);
     (void)pthread_mutex_lock(&group->mutex);
-    if (group->failed_rank != NOBODY) {
+    if (group->failed) {
         status = fail_marked(group, error);
     } else {
         me->opened++;
@@ -214,32 +227,34 @@ static enum cpl_status fail_turn(const struct cpl_turn *turn, enum cpl_status st
 {
     (void)cpl_fail(error, status, "rank %d %s (seen by rank %d in collective %" PRIu64 ")", peer,
                    what, turn->rank, turn->group->members[turn->rank].opened);
-    fail_locked(turn->group, turn->rank, error->message);
+    mark_failed(turn->group, error->message);
     return status;
 }
 
-/* One step of waiting for a peer. OK: look again. The mutex is held. */
-static enum cpl_status wait_step(const struct cpl_turn *turn, int32_t peer, struct cpl_error *error)
+/*
+ * One step of waiting for a peer. OK: look again. The mutex is held. A wait that times out looks once
+ * more before it gives up: the peer may have come while the deadline passed.
+ */
+static enum cpl_status wait_step(const struct cpl_turn *turn, int32_t peer, bool *expired,
+                                 struct cpl_error *error)
 {
     struct cpl_group *const group = turn->group;
     const enum member_state state = group->members[peer].state;
-    int code;
+    char what[96];
 
-    if (group->failed_rank != NOBODY) {
+    if (group->failed) {
         return fail_marked(group, error);
     }
     if (state == MEMBER_LEFT) {
         return fail_turn(turn, CPL_ERROR_PEER, peer, "left the group", error);
     }
-    code = pthread_cond_timedwait(&group->changed, &group->mutex, &turn->deadline);
-    if (code == ETIMEDOUT) {
-        char what[96];
-
+    if (*expired) {
         (void)snprintf(what, sizeof(what), "%s within %g s",
                        state == MEMBER_ABSENT ? "did not register" : "did not come",
                        turn->timeout_seconds);
         return fail_turn(turn, CPL_ERROR_TIMEOUT, peer, what, error);
     }
+    *expired = pthread_cond_timedwait(&group->changed, &group->mutex, &turn->deadline) == ETIMEDOUT;
     return CPL_OK;
 }
 
@@ -254,6 +269,7 @@ static enum cpl_status take_locked(const struct cpl_turn *turn, int32_t peer, co
 {
     struct member *const me = &turn->group->members[turn->rank];
     const struct member *const other = &turn->group->members[peer];
+    bool expired = false;
 
     while (!shows_offer(me, other)) {
         enum cpl_status status;
@@ -262,7 +278,7 @@ static enum cpl_status take_locked(const struct cpl_turn *turn, int32_t peer, co
             return fail_turn(turn, CPL_ERROR_MISMATCH, peer,
                              "has gone on without sending what this rank waits for", error);
         }
-        status = wait_step(turn, peer, error);
+        status = wait_step(turn, peer, &expired, error);
         if (status != CPL_OK) {
             return status;
         }
@@ -313,10 +329,11 @@ enum cpl_status cpl_group_await(const struct cpl_turn *turn, int32_t peer, struc
     struct cpl_group *const group = turn->group;
     const struct member *const me = &group->members[turn->rank];
     enum cpl_status status = CPL_OK;
+    bool expired = false;
 
     (void)pthread_mutex_lock(&group->mutex);
     while (status == CPL_OK && group->members[peer].done < me->opened) {
-        status = wait_step(turn, peer, error);
+        status = wait_step(turn, peer, &expired, error);
     }
     (void)pthread_mutex_unlock(&group->mutex);
     return status;

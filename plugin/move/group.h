@@ -48,8 +48,11 @@ void cpl_group_release(struct cpl_group *group);
 
 int32_t cpl_group_ranks(const struct cpl_group *group);
 
-/* A rank takes its place and a hold of the group. Errors: ARGUMENT (no such rank, taken), PEER. */
+/* A rank takes its place and a hold of the group. Errors: ARGUMENT (no such rank, taken). */
 enum cpl_status cpl_group_join(struct cpl_group *group, int32_t rank, struct cpl_error *error);
+
+/* Errors: PEER (the group has failed). */
+enum cpl_status cpl_group_check(struct cpl_group *group, struct cpl_error *error);
 
 /* The rank leaves for good and drops its hold. Peers that wait for it get PEER. */
 void cpl_group_leave(struct cpl_group *group, int32_t rank);

@@ -2,6 +2,9 @@
 #include "move/local.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+
+#include "move/copy.h"
 
 /* What a sender shows: its input, and what it believes this exchange is. */
 struct shown_rows {
@@ -44,7 +47,7 @@ static enum cpl_status receive(const struct cpl_turn *turn, const struct cpl_exc
     shown = data;
     status = check_peer(exchange, turn->rank, peer, shown, error);
     if (status == CPL_OK) {
-        cpl_exchange_copy(moves, count, shown->rows, exchange->output);
+        cpl_copy_moves(moves, count, shown->rows, exchange->output);
     } else {
         cpl_group_fail(turn->group, turn->rank, error->message);
     }
@@ -115,23 +118,38 @@ enum cpl_status cpl_local_exchange(const struct cpl_local *local,
     return status;
 }
 
-static const char *difference(const struct cpl_digest *a, const struct cpl_digest *b)
+/* Says how two digests differ; false if they do not. */
+static bool differ(const struct cpl_digest *mine, const struct cpl_digest *theirs,
+                   char what[CPL_REASON_BYTES + 64])
 {
-    if (a->outcome != b->outcome) {
-        return "outcomes: on one of them creating the batch failed";
+    const char *kind = NULL;
+
+    if (mine->outcome != theirs->outcome) {
+        const struct cpl_digest *const failed = theirs->outcome != 0 ? theirs : mine;
+
+        (void)snprintf(what, CPL_REASON_BYTES + 64, "one of them could not create the batch: %s",
+                       failed->reason);
+        return true;
     }
-    if (a->configuration != b->configuration) {
-        return "configurations";
+    if (mine->configuration != theirs->configuration) {
+        kind = "they have different configurations";
+    } else if (mine->lengths != theirs->lengths) {
+        kind = "they have different sequence lengths or fields";
+    } else if (mine->plans != theirs->plans) {
+        kind = "they have different layouts, schedules or numbers of batches";
     }
-    if (a->lengths != b->lengths) {
-        return "sequence lengths or fields of the batch";
-    }
-    return a->plans != b->plans ? "layouts or schedules" : NULL;
+    (void)snprintf(what, CPL_REASON_BYTES + 64, "%s", kind != NULL ? kind : "");
+    return kind != NULL;
 }
 
-/* Reads the digests of all other ranks; `differing` is the first rank that differs, or -1. */
+/* What a rank has found out about the others. */
+struct comparison {
+    int32_t differing; /* the first rank that differs, or -1 */
+    char what[CPL_REASON_BYTES + 64];
+};
+
 static enum cpl_status read_digests(const struct cpl_turn *turn, const struct cpl_digest *digest,
-                                    int32_t *differing, const char **what, struct cpl_error *error)
+                                    struct comparison *found, struct cpl_error *error)
 {
     enum cpl_status status = CPL_OK;
 
@@ -142,13 +160,13 @@ static enum cpl_status read_digests(const struct cpl_turn *turn, const struct cp
             continue;
         }
         status = cpl_group_take(turn, peer, &data, error);
-        if (status == CPL_OK && *differing < 0) {
-            *what = difference(digest, data);
-            *differing = *what != NULL ? peer : -1;
+        if (status != CPL_OK) {
+            continue;
         }
-        if (status == CPL_OK) {
-            cpl_group_give_back(turn);
+        if (found->differing < 0 && differ(digest, data, found->what)) {
+            found->differing = peer;
         }
+        cpl_group_give_back(turn);
     }
     return status;
 }
@@ -168,22 +186,21 @@ enum cpl_status cpl_local_compare(const struct cpl_local *local, const struct cp
 {
     const struct cpl_offer offer = {.meeting = CPL_MEETING_COMPARE, .data = digest};
     struct cpl_turn turn = {local->group, local->rank, {0, 0}, local->timeout_seconds};
-    const char *what = NULL;
-    int32_t differing = -1;
+    struct comparison found = {.differing = -1};
     enum cpl_status status = cpl_group_offer(&turn, &offer, error);
 
     if (status != CPL_OK) {
         return status;
     }
-    status = read_digests(&turn, digest, &differing, &what, error);
+    status = read_digests(&turn, digest, &found, error);
     if (status == CPL_OK) {
         cpl_group_done(&turn);
         status = await_all(&turn, error);
     }
     cpl_group_withdraw(&turn);
-    if (status == CPL_OK && differing >= 0) {
-        return cpl_fail(error, CPL_ERROR_MISMATCH, "rank %d and rank %d have different %s",
-                        local->rank, differing, what);
+    if (status == CPL_OK && found.differing >= 0) {
+        return cpl_fail(error, CPL_ERROR_MISMATCH, "rank %d and rank %d disagree: %s", local->rank,
+                        found.differing, found.what);
     }
     return status;
 }

@@ -23,9 +23,12 @@ struct cpl_local {
 enum cpl_status cpl_local_exchange(const struct cpl_local *local,
                                    const struct cpl_exchange *exchange, struct cpl_error *error);
 
+enum { CPL_REASON_BYTES = 200 };
+
 /* What every rank must agree on before a batch is used. */
 struct cpl_digest {
-    uint64_t outcome; /* status with which this rank comes; if not OK, the rest is 0 */
+    uint64_t outcome;              /* status with which this rank comes; if not OK, the rest is 0 */
+    char reason[CPL_REASON_BYTES]; /* and this says why; not compared */
     uint64_t configuration;
     uint64_t lengths;
     uint64_t plans;

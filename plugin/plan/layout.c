@@ -6,12 +6,8 @@
 #include <string.h>
 
 #include "base/arith.h"
+#include "base/limits.h"
 #include "plan/dealer.h"
-
-enum { RANKS_MOST = 65536 };
-
-/* Below 2^32 tokens every count of causal pairs, S * (S + 1) / 2 at most, fits 63 bits. */
-static const int64_t tokens_most = INT64_C(0xffffffff);
 
 /* Rank r holds the r-th slice. */
 static void deal_contiguous(const struct cpl_shape *shape, struct cpl_dealer *dealer)
@@ -47,23 +43,20 @@ static void deal_zigzag(const struct cpl_shape *shape, struct cpl_dealer *dealer
     }
 }
 
-static const struct cpl_layout layouts[] = {
+static const struct cpl_layout known[] = {
     {
         .name = "contiguous",
-        .rule = "rank r holds the r-th slice",
         .chunks = 1,
         .follows_rank = true,
         .deal = deal_contiguous,
     },
     {
         .name = "mirror",
-        .rule = "contiguous slices, early ones on even ranks, late ones on odd ranks",
         .chunks = 1,
         .deal = deal_mirror,
     },
     {
         .name = "zigzag",
-        .rule = "rank r holds chunks r and 2P-1-r of 2P",
         .chunks = 2,
         .follows_rank = true,
         .two_chunk_kernels = true,
@@ -73,7 +66,7 @@ static const struct cpl_layout layouts[] = {
 
 const struct cpl_layout *cpl_layout_at(size_t index)
 {
-    return index < sizeof(layouts) / sizeof(layouts[0]) ? &layouts[index] : NULL;
+    return index < sizeof(known) / sizeof(known[0]) ? &known[index] : NULL;
 }
 
 const struct cpl_layout *cpl_layout_find(const char *name)
@@ -108,6 +101,28 @@ int64_t cpl_layout_unit(const struct cpl_layout *layout, int32_t cp, int32_t tp)
     return cpl_lcm(windows, chunks);
 }
 
+int64_t cpl_layouts_unit(const struct cpl_layout *const *layouts, int32_t count, int32_t cp,
+                         int32_t tp)
+{
+    int64_t unit = 1;
+
+    for (int32_t i = 0; i < count; i++) {
+        unit = cpl_lcm(unit, cpl_layout_unit(layouts[i], cp, tp));
+    }
+    return unit;
+}
+
+void cpl_nearest_lengths(char text[64], int64_t length, int64_t unit)
+{
+    const int64_t below = length / unit * unit;
+
+    if (below == 0) {
+        (void)snprintf(text, 64, "%" PRId64, unit);
+    } else {
+        (void)snprintf(text, 64, "%" PRId64 " and %" PRId64, below, below + unit);
+    }
+}
+
 static enum cpl_status check_ranks(const struct cpl_shape *shape, struct cpl_error *error)
 {
     if (shape->cp < 1) {
@@ -118,9 +133,9 @@ static enum cpl_status check_ranks(const struct cpl_shape *shape, struct cpl_err
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "tp",
                               "tensor-parallel size T must be at least 1, not %d", shape->tp);
     }
-    if ((int64_t)shape->cp * shape->tp > RANKS_MOST) {
+    if ((int64_t)shape->cp * shape->tp > CPL_RANKS_MOST) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "cp", "P * T = %d * %d is above %d ranks",
-                              shape->cp, shape->tp, RANKS_MOST);
+                              shape->cp, shape->tp, CPL_RANKS_MOST);
     }
     return CPL_OK;
 }
@@ -129,26 +144,24 @@ enum cpl_status cpl_shape_check(const struct cpl_layout *layout, const struct cp
                                 struct cpl_error *error)
 {
     enum cpl_status status = check_ranks(shape, error);
+    char nearest[64];
     int64_t unit;
-    int64_t below;
 
     if (status != CPL_OK) {
         return status;
     }
-    if (shape->tokens < 1 || shape->tokens > tokens_most) {
+    if (shape->tokens < 1 || shape->tokens > cpl_tokens_most) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "sequence",
-                              "sequence length must be 1 to %" PRId64 ", not %" PRId64, tokens_most,
-                              shape->tokens);
+                              "sequence length must be 1 to %" PRId64 ", not %" PRId64,
+                              cpl_tokens_most, shape->tokens);
     }
     unit = cpl_layout_unit(layout, shape->cp, shape->tp);
-    below = shape->tokens / unit * unit;
-    if (below != shape->tokens) {
-        return cpl_fail_field(
-            error, CPL_ERROR_ARGUMENT, "sequence",
-            "sequence length %" PRId64 " is not a multiple of %" PRId64
-            ", which layout '%s' needs with P = %d and T = %d; nearest lengths: %" PRId64
-            " and %" PRId64,
-            shape->tokens, unit, layout->name, shape->cp, shape->tp, below, below + unit);
+    if (shape->tokens % unit != 0) {
+        cpl_nearest_lengths(nearest, shape->tokens, unit);
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "sequence",
+                              "sequence length %" PRId64 " is not a multiple of %" PRId64
+                              ", which layout '%s' needs with P = %d and T = %d; nearest: %s",
+                              shape->tokens, unit, layout->name, shape->cp, shape->tp, nearest);
     }
     return CPL_OK;
 }

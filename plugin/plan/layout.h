@@ -22,7 +22,6 @@ struct cpl_shape {
 
 struct cpl_layout {
     const char *name;
-    const char *rule;       /* one line for people */
     int32_t chunks;         /* a sequence must divide into this many chunks per rank */
     bool follows_rank;      /* slice r of the scan lies on rank r, or the host undoes it itself */
     bool two_chunk_kernels; /* attention kernels made for zigzag can run on it */
@@ -44,6 +43,13 @@ void cpl_layout_names(char *text, size_t bytes);
  * cp and tp has been checked.
  */
 int64_t cpl_layout_unit(const struct cpl_layout *layout, int32_t cp, int32_t tp);
+
+/* The same for several layouts at once, as a batch needs it. */
+int64_t cpl_layouts_unit(const struct cpl_layout *const *layouts, int32_t count, int32_t cp,
+                         int32_t tp);
+
+/* The multiples of `unit` next to a length that is none: "1016 and 1024", never 0. */
+void cpl_nearest_lengths(char text[64], int64_t length, int64_t unit);
 
 /* Checks P, T, S and that the layout can hold S. Messages name the values and the nearest lengths. */
 enum cpl_status cpl_shape_check(const struct cpl_layout *layout, const struct cpl_shape *shape,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/pattern.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <string.h>
 
@@ -32,7 +31,7 @@ static enum cpl_status fail_symbol(char symbol, size_t index, struct cpl_error *
                         "are not supported by this version",
                         symbol, index);
     }
-    if (!isprint((unsigned char)symbol)) {
+    if (symbol < 0x20 || symbol > 0x7e) {
         return cpl_fail(error, CPL_ERROR_ARGUMENT, "unknown layer symbol 0x%02x at index %zu",
                         (unsigned)(unsigned char)symbol, index);
     }

@@ -124,7 +124,7 @@ static enum cpl_status build_moves(const struct overlay *overlay, struct cpl_are
     struct cpl_move *sorted;
 
     if (listed == NULL || spare == NULL) {
-        return cpl_fail_memory(error, 2 * count * sizeof(*listed));
+        return cpl_fail_memory(error);
     }
     (void)list_moves(overlay, listed);
     sorted = sort_by_peer(listed, spare, count);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/arith.h"
 #include "plan/pattern.h"
 
 struct rule;
@@ -26,31 +25,50 @@ struct rule {
     void (*apply)(struct run *run);
 };
 
-/* Reports a finding of the current rule. The format is "message\nhint". */
-static void fire(struct run *run, const char *option, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* What to set instead, for one finding. */
+struct hint {
+    char text[256];
+};
 
-static void fire(struct run *run, const char *option, const char *format, ...)
+static struct hint hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static struct hint hint(const char *format, ...)
 {
-    struct cpl_finding finding = {run->rule->severity, run->rule->code, option, NULL, ""};
-    char text[768];
-    char *border;
+    struct hint made;
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(text, sizeof(text), format, args);
+    (void)vsnprintf(made.text, sizeof(made.text), format, args);
     va_end(args);
-    border = strchr(text, '\n');
-    if (border != NULL) {
-        *border = '\0';
-        finding.hint = border + 1;
-    }
-    finding.message = text;
+    cpl_clean_text(made.text);
+    return made;
+}
+
+/* Reports a finding of the current rule. */
+static void fire(struct run *run, const char *option, struct hint advice, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void fire(struct run *run, const char *option, struct hint advice, const char *format, ...)
+{
+    char message[384];
+    const struct cpl_finding finding = {run->rule->severity, run->rule->code, option, message,
+                                        advice.text};
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    cpl_clean_text(message);
     run->reporter->deliver(run->reporter->self, &finding);
     if (finding.severity == CPL_ERROR && run->errors++ == 0) {
-        (void)cpl_fail_field(run->first, CPL_ERROR_CONFIGURATION, option, "%s: %s: %s",
-                             finding.code, option, text);
+        (void)cpl_fail_field(run->first, CPL_ERROR_CONFIGURATION, option, "%s: %s (%s)",
+                             finding.code, message, advice.text);
     }
+}
+
+static const char *name_of(enum cpl_option_id id)
+{
+    return cpl_option_spec(id)->name;
 }
 
 static const struct cpl_option_value *value_of(const struct run *run, enum cpl_option_id id)
@@ -72,28 +90,15 @@ static void option_unknown(struct run *run)
 
     for (size_t i = 0; i < options->given_count; i++) {
         const char *const name = options->given[i].name;
-        const char *nearest;
+        const char *const nearest = cpl_option_nearest(name);
 
-        if (cpl_option_find(name) != CPL_OPTION_COUNT) {
-            continue;
-        }
-        nearest = cpl_option_nearest(name);
-        if (nearest != NULL) {
-            fire(run, name, "unknown option '%s'\ndid you mean '%s'?", name, nearest);
-        } else {
-            fire(run, name, "unknown option '%s'\n'cplayout info' lists the options", name);
+        if (cpl_option_find(name) == CPL_OPTION_COUNT) {
+            fire(run, name,
+                 nearest != NULL ? hint("did you mean '%s'?", nearest)
+                                 : hint("'cplayout info' lists the options"),
+                 "unknown option '%.64s'", name);
         }
     }
-}
-
-static bool given_twice(const struct cpl_options *options, const char *name)
-{
-    int32_t times = 0;
-
-    for (size_t i = 0; i < options->given_count; i++) {
-        times += strcmp(options->given[i].name, name) == 0;
-    }
-    return times > 1;
 }
 
 static void option_type(struct run *run)
@@ -102,15 +107,12 @@ static void option_type(struct run *run)
         const struct cpl_option_spec *const spec = cpl_option_spec(id);
         const struct cpl_option_value *const value = value_of(run, id);
 
-        if (value->usable) {
-            continue;
-        }
-        if (given_twice(run->registration->options, spec->name)) {
-            fire(run, spec->name, "%s is given more than once, last as '%s'\ngive it once",
-                 spec->name, value->text);
-        } else {
-            fire(run, spec->name, "%s = '%s' is not a legal %s\nlegal: %s", spec->name, value->text,
-                 cpl_option_type_name(spec->type), spec->values);
+        if (value->conflict) {
+            fire(run, spec->name, hint("give it once"),
+                 "%s is given with different values, last '%.64s'", spec->name, value->text);
+        } else if (!value->usable) {
+            fire(run, spec->name, hint("legal: %s", spec->values), "%s = '%.64s' is not a legal %s",
+                 spec->name, value->text, cpl_option_type_name(spec->type));
         }
     }
 }
@@ -127,23 +129,23 @@ static void layout_unknown(struct run *run)
     cpl_layout_names(names, sizeof(names));
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
         const struct cpl_option_value *const value = value_of(run, ids[i]);
-        const char *const name = cpl_option_spec(ids[i])->name;
         const bool unset = value->text[0] == '\0' && !value->given;
 
         if (value->usable && !unset && cpl_layout_find(value->text) == NULL) {
-            fire(run, name, "%s names no layout: '%s'\nlayouts: %s", name, value->text, names);
+            fire(run, name_of(ids[i]), hint("layouts: %s", names), "%s names no layout: '%.64s'",
+                 name_of(ids[i]), value->text);
         }
     }
 }
 
 static void pattern_symbol(struct run *run)
 {
-    const struct cpl_option_value *const pattern = value_of(run, CPL_OPTION_HYBRID_LAYER_PATTERN);
+    const enum cpl_option_id id = CPL_OPTION_HYBRID_LAYER_PATTERN;
     struct cpl_error error;
 
-    if (pattern->usable && cpl_pattern_check(pattern->text, &error) != CPL_OK) {
-        fire(run, "hybrid_layer_pattern", "%s\nsymbols: %s", error.message,
-             cpl_option_spec(CPL_OPTION_HYBRID_LAYER_PATTERN)->values);
+    if (value_of(run, id)->usable && cpl_pattern_check(value_of(run, id)->text, &error) != CPL_OK) {
+        fire(run, name_of(id), hint("symbols: %s", cpl_option_spec(id)->values), "%s",
+             error.message);
     }
 }
 
@@ -153,10 +155,10 @@ static void group_size(struct run *run)
     const int32_t cp = cp_of(run);
 
     if (cp != 0 && ranks != 0 && ranks != cp) {
-        fire(run, "context_parallel_size",
-             "the group has %d ranks but context_parallel_size is %d\nset it to %d, or give a "
-             "group of %d ranks",
-             ranks, cp, ranks, cp);
+        fire(run, name_of(CPL_OPTION_CONTEXT_PARALLEL_SIZE),
+             hint("set it to %d, or give a group of %d ranks", ranks, cp),
+             "the group has %d rank%s but context_parallel_size is %d", ranks,
+             ranks == 1 ? "" : "s", cp);
     }
 }
 
@@ -169,11 +171,10 @@ static void attention_layout_unsupported(struct run *run)
         strcmp(accepts->text, "any") == 0) {
         return;
     }
-    fire(run, "attention_cp_layout",
-         "attention layout '%s' does not fit a kernel that takes two zigzag chunks\nset "
-         "attention_cp_layout to zigzag, or attention_accepts to any if the kernel takes "
-         "arbitrary fragments",
-         layout->name);
+    fire(run, name_of(CPL_OPTION_ATTENTION_CP_LAYOUT),
+         hint("set attention_cp_layout to zigzag, or attention_accepts to any if the kernel takes "
+              "arbitrary fragments"),
+         "attention layout '%s' does not fit a kernel that takes two zigzag chunks", layout->name);
 }
 
 static void linear_chain_unsupported(struct run *run)
@@ -185,10 +186,10 @@ static void linear_chain_unsupported(struct run *run)
         strcmp(chain->text, "table") == 0) {
         return;
     }
-    fire(run, "linear_cp_layout",
-         "linear layout '%s' does not keep slice r on rank r, which linear_chain = rank assumes\n"
-         "set linear_chain to table if the scan follows the chain, or linear_cp_layout to "
-         "contiguous",
+    fire(run, name_of(CPL_OPTION_LINEAR_CP_LAYOUT),
+         hint("set linear_chain to table if the scan follows the chain, or linear_cp_layout to "
+              "contiguous"),
+         "linear layout '%s' does not keep slice r on rank r, which linear_chain = rank assumes",
          layout->name);
 }
 
@@ -197,33 +198,25 @@ static int64_t unit_in_use(const struct run *run)
 {
     const struct cpl_registration *const r = run->registration;
     const struct cpl_layout *const in_use[] = {r->linear, r->attention, r->boundary};
-    const int32_t cp = cp_of(run);
-    int64_t unit = 1;
+    const bool known = r->linear != NULL && r->attention != NULL && r->boundary != NULL;
 
-    for (size_t i = 0; i < sizeof(in_use) / sizeof(in_use[0]); i++) {
-        if (in_use[i] == NULL || cp == 0) {
-            return 0;
-        }
-        unit = cpl_lcm(unit, cpl_layout_unit(in_use[i], cp, 1));
-    }
-    return unit;
+    return known && cp_of(run) != 0 ? cpl_layouts_unit(in_use, 3, cp_of(run), 1) : 0;
 }
 
 static void sequence_indivisible(struct run *run)
 {
     const struct cpl_option_value *const length = value_of(run, CPL_OPTION_SEQ_LENGTH);
     const int64_t unit = unit_in_use(run);
-    int64_t below;
+    char nearest[64];
 
     if (!length->usable || unit == 0 || length->integer % unit == 0) {
         return;
     }
-    below = length->integer / unit * unit;
-    fire(run, "seq_length",
+    cpl_nearest_lengths(nearest, length->integer, unit);
+    fire(run, name_of(CPL_OPTION_SEQ_LENGTH), hint("nearest lengths: %s", nearest),
          "seq_length %" PRId64 " is not a multiple of %" PRId64
-         ", which the layouts in use need at context_parallel_size %d\nnearest lengths: %" PRId64
-         " and %" PRId64,
-         length->integer, unit, cp_of(run), below, below + unit);
+         ", which the layouts in use need at context_parallel_size %d",
+         length->integer, unit, cp_of(run));
 }
 
 static const struct rule rules[] = {

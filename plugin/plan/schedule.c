@@ -14,7 +14,7 @@ enum cpl_status cpl_schedule_build(struct cpl_schedule *schedule, const char *pa
     int32_t *const layout = cpl_arena_take(arena, layers, sizeof(*layout));
 
     if (symbols == NULL || layout == NULL) {
-        return cpl_fail_memory(error, layers * sizeof(*layout));
+        return cpl_fail_memory(error);
     }
     memcpy(symbols, pattern, layers + 1);
     for (size_t i = 0; i < layers; i++) {

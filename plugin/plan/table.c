@@ -18,7 +18,7 @@ static enum cpl_status index_ranks(struct cpl_table *table, struct cpl_arena *ar
     uint32_t *const of_rank = cpl_arena_take(arena, table->count, sizeof(*of_rank));
 
     if (first == NULL || of_rank == NULL) {
-        return cpl_fail_memory(error, (ranks + table->count) * sizeof(*first));
+        return cpl_fail_memory(error);
     }
     /* Counted two places ahead; placing moves every border to where its rank begins. */
     for (size_t i = 0; i < table->count; i++) {
@@ -69,7 +69,7 @@ enum cpl_status cpl_table_build(struct cpl_table *table, const struct cpl_layout
     dealer.pieces = cpl_arena_take(arena, most, sizeof(*dealer.pieces));
     dealer.held = cpl_arena_take(arena, (size_t)shape->cp, sizeof(*dealer.held));
     if (dealer.pieces == NULL || dealer.held == NULL) {
-        return cpl_fail_memory(error, most * sizeof(*dealer.pieces));
+        return cpl_fail_memory(error);
     }
     if (shape->cp == 1) {
         cpl_deal(&dealer, 0, shape->tokens); /* one rank: all layouts are the same partition */

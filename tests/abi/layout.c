@@ -186,6 +186,19 @@ static void print_batch_structs(void)
     MEMBER(cplayout_call, row_axis);
     MEMBER(cplayout_call, reserved);
     MEMBER(cplayout_call, stream);
+
+    GROWS(cplayout_conversion);
+    MEMBER(cplayout_conversion, size);
+    MEMBER(cplayout_conversion, due);
+    MEMBER(cplayout_conversion, reserved);
+    MEMBER(cplayout_conversion, from_layout);
+    MEMBER(cplayout_conversion, to_layout);
+    MEMBER(cplayout_conversion, input_rows);
+    MEMBER(cplayout_conversion, output_rows);
+    MEMBER(cplayout_conversion, sent_rows);
+    MEMBER(cplayout_conversion, received_rows);
+    MEMBER(cplayout_conversion, input_identity);
+    MEMBER(cplayout_conversion, output_identity);
 }
 
 static void print_core_structs(void)
@@ -264,6 +277,11 @@ static void print_route_structs(void)
     MEMBER(cplayout_route_info, peers);
     MEMBER(cplayout_route_info, reserved);
 
+    GROWS(cplayout_moves_args);
+    MEMBER(cplayout_moves_args, size);
+    MEMBER(cplayout_moves_args, rank);
+    MEMBER(cplayout_moves_args, kind);
+
     FIXED(cplayout_move);
     MEMBER(cplayout_move, src);
     MEMBER(cplayout_move, dst);
@@ -308,7 +326,6 @@ static void print_status_constants(void)
     CONSTANT(CPLAYOUT_ERROR_LOAD);
     CONSTANT(CPLAYOUT_ORIGIN_NONE);
     CONSTANT(CPLAYOUT_ORIGIN_PLUGIN);
-    CONSTANT(CPLAYOUT_ORIGIN_SYSTEM);
     CONSTANT(CPLAYOUT_ORIGIN_LOADER);
     CONSTANT(CPLAYOUT_FIELD_BYTES);
     CONSTANT(CPLAYOUT_MESSAGE_BYTES);
@@ -339,6 +356,8 @@ static void print_call_constants(void)
 {
     CONSTANT(CPLAYOUT_FORWARD);
     CONSTANT(CPLAYOUT_BACKWARD);
+    CONSTANT(CPLAYOUT_HOOK_PREPARE);
+    CONSTANT(CPLAYOUT_HOOK_FINALIZE);
     CONSTANT(CPLAYOUT_MOVES_KEPT);
     CONSTANT(CPLAYOUT_MOVES_SENT);
     CONSTANT(CPLAYOUT_MOVES_RECEIVED);

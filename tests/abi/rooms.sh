@@ -130,8 +130,6 @@ test_folder "kernels include themselves and the C library" kernels kernels_may
 for folder in tools hosts layers preload bench; do
     if [[ -n $(find "$top/$folder" -name '*.[ch]' -print -quit 2>/dev/null) ]]; then
         test_folder "$folder include nothing of the plugin" "$folder" outside_may
-    else
-        tap_skip "$folder include nothing of the plugin" "no C file"
     fi
 done
 tap_end
