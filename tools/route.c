@@ -216,12 +216,13 @@ static void print_header(const struct route *route)
 {
     const struct cplayout_route_info *const info = &route->info;
 
-    (void)printf("%s -> %s, P = %" PRId64 ", T = %" PRId64 ", %" PRIu64 " row%s: %" PRIu64
-                 " of %" PRIu64 " rows move, worst rank %" PRIu64 ", at most %" PRId32 " peer%s\n",
+    (void)printf("%s -> %s, P = %" PRId64 ", T = %" PRId64 ": %" PRIu64 " of %" PRIu64
+                 " row%s move\n"
+                 "busiest rank: %" PRIu64 " row%s, most peers of a rank: %" PRId32 "\n",
                  route->args->text[OPTION_FROM], route->args->text[OPTION_TO],
-                 route->args->number[OPTION_CP], route->args->number[OPTION_TP], info->total_rows,
-                 plural(info->total_rows), info->moved_rows, info->total_rows,
-                 info->worst_rank_rows, info->peers, plural((uint64_t)info->peers));
+                 route->args->number[OPTION_CP], route->args->number[OPTION_TP], info->moved_rows,
+                 info->total_rows, plural(info->total_rows), info->worst_rank_rows,
+                 plural(info->worst_rank_rows), info->peers);
 }
 
 static int64_t sum_rows(const struct moves *moves)

@@ -141,9 +141,8 @@ static void print_legend(const struct report *report)
     for (size_t i = 0; i < report->count; i++) {
         const struct run_result *const run = &report->runs[i];
 
-        printf("%-7s P = %d, %s; a scan passes through %" PRId64 " part%s\n",
-               run->arrangement->name, run->ranks, run->arrangement->summary, run->chain_parts,
-               run->chain_parts == 1 ? "" : "s");
+        printf("%-7s P = %d, %s; parts of a scan: %" PRId64 "\n", run->arrangement->name,
+               run->ranks, run->arrangement->summary, run->chain_parts);
     }
     printf("tokens/s tells about this machine, with ranks as threads; bytes are exact.\n");
 }

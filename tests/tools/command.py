@@ -474,9 +474,9 @@ def test_route_text():
     rows = expected_route(table("contiguous", 4, 1, 16), table("zigzag", 4, 1, 16))[1]
     totals = expected_totals(rows)
     assert status == 0 and err == ""
-    assert lines[0] == ("contiguous -> zigzag, P = 4, T = 1, 16 rows: 12 of 16 rows move, "
-                        f"worst rank {totals['worst_rank_rows']}, "
-                        f"at most {totals['peers']} peers"), lines[0]
+    assert lines[0] == "contiguous -> zigzag, P = 4, T = 1: 12 of 16 rows move", lines[0]
+    assert lines[1] == (f"busiest rank: {totals['worst_rank_rows']} rows, "
+                        f"most peers of a rank: {totals['peers']}"), lines[1]
     for rank, counts in enumerate(rows):
         shown = [str(count) if count else "." for count in counts]
         assert ["from", str(rank), *shown] in [line.split() for line in lines], (rank, out)
