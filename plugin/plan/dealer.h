@@ -2,6 +2,7 @@
 /*
  * The dealer turns a layout's owner rule into pieces. It walks the stream in global order, gives each
  * run to a context-parallel rank, cuts that rank's rows into its T windows and joins neighbours.
+ * Rows behind the end of a document are padding that the layout adds.
  */
 #ifndef CPL_PLAN_DEALER_H
 #define CPL_PLAN_DEALER_H
@@ -9,24 +10,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Consecutive tokens that are consecutive rows of one logical rank. */
+/* Consecutive rows of one logical rank: consecutive rows of the stream, or padding. */
 struct cpl_piece {
-    int64_t start;  /* global position */
+    int64_t start;  /* row of the stream; -1: padding */
     int64_t length; /* > 0 */
     int64_t local;  /* first row on the rank */
     int32_t rank;   /* cp_rank * T + tp_rank */
 };
 
-struct cpl_dealer {
-    struct cpl_piece *pieces; /* room for every piece; in global order */
+/* Pieces in the order in which they were dealt. */
+struct cpl_hand {
+    struct cpl_piece *pieces; /* room for every piece */
     size_t count;
-    int64_t position; /* next token */
-    int64_t window;   /* rows of one logical rank */
+};
+
+struct cpl_dealer {
+    struct cpl_hand rows;    /* of the stream: in global order */
+    struct cpl_hand pads;    /* in order of local rows within a rank */
+    uint32_t *last_pad;      /* [ranks] 1 + index of a rank's last padding; NULL: there is none */
+    int64_t position;        /* next row of the stream */
+    int64_t remaining;       /* rows of the stream before padding begins */
+    int64_t window;          /* rows of one logical rank */
     int32_t tp;
     int64_t *held; /* [cp] rows given to each context-parallel rank so far */
 };
 
-/* Gives the next `rows` tokens to a context-parallel rank. */
+/* Gives the next `rows` rows to a context-parallel rank. */
 void cpl_deal(struct cpl_dealer *dealer, int32_t cp_rank, int64_t rows);
 
 #endif

@@ -8,12 +8,13 @@
 #include "base/arith.h"
 #include "base/limits.h"
 #include "plan/dealer.h"
+#include "plan/stream.h"
 
 /* Rank r holds the r-th slice. */
-static void deal_contiguous(const struct cpl_shape *shape, struct cpl_dealer *dealer)
+static void deal_contiguous(int64_t rows, int32_t cp, struct cpl_dealer *dealer)
 {
-    for (int32_t rank = 0; rank < shape->cp; rank++) {
-        cpl_deal(dealer, rank, shape->tokens / shape->cp);
+    for (int32_t rank = 0; rank < cp; rank++) {
+        cpl_deal(dealer, rank, rows / cp);
     }
 }
 
@@ -22,24 +23,24 @@ static void deal_contiguous(const struct cpl_shape *shape, struct cpl_dealer *de
  * order: rank k holds slice k/2 (k even) or P-1-(k-1)/2 (k odd). So a rank and its partner k XOR 1
  * hold the four chunks of their two zigzag roles between them.
  */
-static void deal_mirror(const struct cpl_shape *shape, struct cpl_dealer *dealer)
+static void deal_mirror(int64_t rows, int32_t cp, struct cpl_dealer *dealer)
 {
-    const int32_t evens = (shape->cp + 1) / 2;
+    const int32_t evens = (cp + 1) / 2;
 
-    for (int32_t slice = 0; slice < shape->cp; slice++) {
-        const int32_t rank = slice < evens ? 2 * slice : 2 * (shape->cp - 1 - slice) + 1;
+    for (int32_t slice = 0; slice < cp; slice++) {
+        const int32_t rank = slice < evens ? 2 * slice : 2 * (cp - 1 - slice) + 1;
 
-        cpl_deal(dealer, rank, shape->tokens / shape->cp);
+        cpl_deal(dealer, rank, rows / cp);
     }
 }
 
 /* Of 2P chunks rank r holds r and 2P-1-r, an early and a late one: causal attention is balanced. */
-static void deal_zigzag(const struct cpl_shape *shape, struct cpl_dealer *dealer)
+static void deal_zigzag(int64_t rows, int32_t cp, struct cpl_dealer *dealer)
 {
-    const int32_t chunks = 2 * shape->cp;
+    const int32_t chunks = 2 * cp;
 
     for (int32_t chunk = 0; chunk < chunks; chunk++) {
-        cpl_deal(dealer, chunk < shape->cp ? chunk : chunks - 1 - chunk, shape->tokens / chunks);
+        cpl_deal(dealer, chunk < cp ? chunk : chunks - 1 - chunk, rows / chunks);
     }
 }
 
@@ -58,6 +59,7 @@ static const struct cpl_layout known[] = {
     {
         .name = "zigzag",
         .chunks = 2,
+        .per_document = true,
         .follows_rank = true,
         .two_chunk_kernels = true,
         .deal = deal_zigzag,
@@ -140,28 +142,41 @@ static enum cpl_status check_ranks(const struct cpl_shape *shape, struct cpl_err
     return CPL_OK;
 }
 
+/* What has to divide: S, or the rows of a stream that the layout cuts as it is. */
+static enum cpl_status check_length(const struct cpl_layout *layout, const struct cpl_shape *shape,
+                                    int64_t length, struct cpl_error *error)
+{
+    const int64_t unit = cpl_layout_unit(layout, shape->cp, shape->tp);
+    char nearest[64];
+
+    if (length % unit == 0) {
+        return CPL_OK;
+    }
+    cpl_nearest_lengths(nearest, length, unit);
+    return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "sequence",
+                          "%s %" PRId64 " is not a multiple of %" PRId64
+                          ", which layout '%s' needs with P = %d and T = %d; nearest: %s",
+                          shape->stream != NULL ? "length of the pack" : "sequence length", length,
+                          unit, layout->name, shape->cp, shape->tp, nearest);
+}
+
 enum cpl_status cpl_shape_check(const struct cpl_layout *layout, const struct cpl_shape *shape,
                                 struct cpl_error *error)
 {
-    enum cpl_status status = check_ranks(shape, error);
-    char nearest[64];
-    int64_t unit;
+    const enum cpl_status status = check_ranks(shape, error);
 
     if (status != CPL_OK) {
         return status;
+    }
+    if (shape->stream != NULL) {
+        const bool pads = layout->per_document && shape->cp > 1;
+
+        return pads ? CPL_OK : check_length(layout, shape, shape->stream->rows, error);
     }
     if (shape->tokens < 1 || shape->tokens > cpl_tokens_most) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "sequence",
                               "sequence length must be 1 to %" PRId64 ", not %" PRId64,
                               cpl_tokens_most, shape->tokens);
     }
-    unit = cpl_layout_unit(layout, shape->cp, shape->tp);
-    if (shape->tokens % unit != 0) {
-        cpl_nearest_lengths(nearest, shape->tokens, unit);
-        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "sequence",
-                              "sequence length %" PRId64 " is not a multiple of %" PRId64
-                              ", which layout '%s' needs with P = %d and T = %d; nearest: %s",
-                              shape->tokens, unit, layout->name, shape->cp, shape->tp, nearest);
-    }
-    return CPL_OK;
+    return check_length(layout, shape, shape->tokens, error);
 }

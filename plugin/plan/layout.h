@@ -12,21 +12,24 @@
 #include "base/error.h"
 
 struct cpl_dealer;
+struct cpl_stream;
 
-/* A sequence of S tokens on P context-parallel ranks, each cut into T windows. */
+/* A sequence on P context-parallel ranks, each cut into T windows. */
 struct cpl_shape {
-    int64_t tokens; /* S */
+    int64_t tokens; /* S of a dense sequence; not read where there is a stream */
     int32_t cp;     /* P */
     int32_t tp;     /* T */
+    const struct cpl_stream *stream; /* packed documents; NULL: dense */
 };
 
 struct cpl_layout {
     const char *name;
     int32_t chunks;         /* a sequence must divide into this many chunks per rank */
+    bool per_document;      /* packed: dealt inside every document, which is padded to divide */
     bool follows_rank;      /* slice r of the scan lies on rank r, or the host undoes it itself */
     bool two_chunk_kernels; /* attention kernels made for zigzag can run on it */
-    /* Deals chunk by chunk (S / (P * chunks) rows each), in global order. Called with P > 1. */
-    void (*deal)(const struct cpl_shape *shape, struct cpl_dealer *dealer);
+    /* Deals `rows` rows chunk by chunk (rows / (P * chunks) each), in global order. P > 1. */
+    void (*deal)(int64_t rows, int32_t cp, struct cpl_dealer *dealer);
 };
 
 /* NULL if there is no such layout. */
@@ -51,7 +54,10 @@ int64_t cpl_layouts_unit(const struct cpl_layout *const *layouts, int32_t count,
 /* The multiples of `unit` next to a length that is none: "1016 and 1024", never 0. */
 void cpl_nearest_lengths(char text[64], int64_t length, int64_t unit);
 
-/* Checks P, T, S and that the layout can hold S. Messages name the values and the nearest lengths. */
+/*
+ * Checks P, T, S and that the layout can hold S, or the stream if it pads nothing itself. Messages
+ * name the values and the nearest lengths.
+ */
 enum cpl_status cpl_shape_check(const struct cpl_layout *layout, const struct cpl_shape *shape,
                                 struct cpl_error *error);
 

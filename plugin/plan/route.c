@@ -33,23 +33,32 @@ static struct cpl_move overlap(const struct overlay *overlay, const struct cpl_p
     };
 }
 
+/* Whether two pieces make a move of the wanted kind. With overlapping pieces some only come near. */
+static bool is_asked(const struct overlay *overlay, const struct cpl_piece *own,
+                     const struct cpl_piece *other)
+{
+    return other->start + other->length > own->start &&
+           (other->rank == overlay->rank) == overlay->inside;
+}
+
 /* Lists the moves in global order; with moves == NULL only counts them. */
 static size_t list_moves(const struct overlay *overlay, struct cpl_move *moves)
 {
-    const size_t pieces = cpl_table_pieces(overlay->own, overlay->rank);
+    const struct cpl_pieces *const others = &overlay->other->rows;
+    const size_t pieces = cpl_pieces_count(&overlay->own->rows, overlay->rank);
     size_t count = 0;
 
     for (size_t i = 0; i < pieces; i++) {
-        const struct cpl_piece *const own = cpl_table_piece(overlay->own, overlay->rank, i);
+        const struct cpl_piece *const own = cpl_pieces_at(&overlay->own->rows, overlay->rank, i);
         size_t j = cpl_table_find(overlay->other, own->start);
 
-        for (; j < overlay->other->count; j++) {
-            const struct cpl_piece *const other = &overlay->other->pieces[j];
+        for (; j < others->count; j++) {
+            const struct cpl_piece *const other = &others->list[j];
 
             if (other->start >= own->start + own->length) {
                 break;
             }
-            if ((other->rank == overlay->rank) != overlay->inside) {
+            if (!is_asked(overlay, own, other)) {
                 continue;
             }
             if (moves != NULL) {
@@ -135,15 +144,44 @@ static enum cpl_status build_moves(const struct overlay *overlay, struct cpl_are
 static enum cpl_status check_tables(const struct cpl_table *source, const struct cpl_table *target,
                                     struct cpl_error *error)
 {
-    const struct cpl_shape *const a = &source->shape;
-    const struct cpl_shape *const b = &target->shape;
-
-    if (a->tokens != b->tokens || a->cp != b->cp || a->tp != b->tp) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT,
-                        "a route needs partitions of one sequence: source has S = %" PRId64
-                        ", P = %d, T = %d, target S = %" PRId64 ", P = %d, T = %d",
-                        a->tokens, a->cp, a->tp, b->tokens, b->cp, b->tp);
+    if (source->cp != target->cp || source->tp != target->tp ||
+        source->stream.rows != target->stream.rows) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "target",
+                              "a route stays on its ranks and its stream: source has %" PRId64
+                              " rows, P = %d, T = %d, target %" PRId64 ", P = %d, T = %d",
+                              source->stream.rows, source->cp, source->tp, target->stream.rows,
+                              target->cp, target->tp);
     }
+    if (!cpl_stream_equal(&source->stream, &target->stream)) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "target",
+                              "source and target have different documents in their %" PRId64
+                              " rows",
+                              source->stream.rows);
+    }
+    if (source->wanted != NULL) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "source",
+                              "the source of a route must be a partition");
+    }
+    return CPL_OK;
+}
+
+/* Padding that the target adds on this rank: moves without a source. */
+static enum cpl_status list_pads(struct cpl_moves *moves, const struct cpl_table *target,
+                                 int32_t rank, struct cpl_arena *arena, struct cpl_error *error)
+{
+    const size_t count = cpl_pieces_count(&target->pads, rank);
+    struct cpl_move *const list = cpl_arena_take(arena, count, sizeof(*list));
+
+    if (list == NULL) {
+        return cpl_fail_memory(error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct cpl_piece *const pad = cpl_pieces_at(&target->pads, rank, i);
+
+        list[i] = (struct cpl_move){
+            .src = -1, .dst = pad->local, .rows = pad->length, .peer = rank};
+    }
+    *moves = (struct cpl_moves){.list = list, .count = count};
     return CPL_OK;
 }
 
@@ -166,6 +204,9 @@ enum cpl_status cpl_route_build(struct cpl_route *route, const struct cpl_table 
     if (status == CPL_OK) {
         status = build_moves(&sent, arena, &built.sent, error);
     }
+    if (status == CPL_OK) {
+        status = list_pads(&built.pads, target, rank, arena, error);
+    }
     if (status != CPL_OK) {
         return status;
     }
@@ -181,15 +222,17 @@ enum cpl_status cpl_route_from_stream(struct cpl_route *route, const struct cpl_
                                       int32_t rank, struct cpl_arena *arena,
                                       struct cpl_error *error)
 {
-    const struct cpl_piece whole = {.length = target->shape.tokens, .rank = rank};
-    const struct cpl_table stream = {.shape = target->shape,
-                                     .pieces = &whole,
-                                     .count = 1,
+    const struct cpl_piece whole = {.length = target->stream.rows, .rank = rank};
+    const struct cpl_table stream = {.stream = target->stream,
+                                     .rows = {.list = &whole, .count = whole.length > 0},
                                      .ranks = target->ranks};
     const struct overlay kept = {target, &stream, rank, true, true};
-    struct cpl_route built = {.rank = rank, .source_rows = target->shape.tokens};
-    const enum cpl_status status = build_moves(&kept, arena, &built.kept, error);
+    struct cpl_route built = {.rank = rank, .source_rows = target->stream.rows};
+    enum cpl_status status = build_moves(&kept, arena, &built.kept, error);
 
+    if (status == CPL_OK) {
+        status = list_pads(&built.pads, target, rank, arena, error);
+    }
     if (status == CPL_OK) {
         built.target_rows = cpl_table_rows(target, rank);
         built.target = target->identity;

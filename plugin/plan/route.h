@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A route: what one rank keeps, receives and sends on the way from a source partition to a target
- * partition. It is the merge of two interval tables; nothing else computes where a row goes.
- * Minimal: a row whose owner stays is kept, each other row moves once. Memory is the arena's.
+ * table. It is the merge of two interval tables; nothing else computes where a row goes. Minimal: a
+ * row whose owner stays is kept, each other row moves once per place that wants it. Memory is the
+ * arena's.
+ *
+ * The adjoint reads the same moves backwards: what was received goes back, from dst to src. A source
+ * row that has several copies is their sum, taken in ascending order of the rank that holds the copy
+ * (kept ones at this rank's own place); rows without a copy are zero, and padding has no source.
  */
 #ifndef CPL_PLAN_ROUTE_H
 #define CPL_PLAN_ROUTE_H
@@ -32,11 +37,12 @@ struct cpl_route {
     struct cpl_moves kept;
     struct cpl_moves received;
     struct cpl_moves sent;
+    struct cpl_moves pads; /* rows of the target that are padding; src -1 */
 };
 
 /*
  * Builds the route of `rank`. Cost: its own pieces, each looked up in the other table.
- * Errors: ARGUMENT (tables of another sequence or other ranks), MEMORY.
+ * Errors: ARGUMENT (tables of another stream or other ranks, a source that is no partition), MEMORY.
  */
 enum cpl_status cpl_route_build(struct cpl_route *route, const struct cpl_table *source,
                                 const struct cpl_table *target, int32_t rank,

@@ -1,122 +1,318 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/table.h"
 
+#include <inttypes.h>
+
 #include "base/hash.h"
 
-/* Most pieces a layout can make: its chunks, and one cut per border between two windows. */
-static size_t pieces_most(const struct cpl_layout *layout, const struct cpl_shape *shape)
+/* ---- What pieces and tables share -------------------------------------------------------------- */
+
+size_t cpl_pieces_count(const struct cpl_pieces *pieces, int32_t rank)
 {
-    return (size_t)shape->cp * (size_t)(layout->chunks + shape->tp - 1);
+    return pieces->first[rank + 1] - pieces->first[rank];
 }
 
-/* Lists the pieces by rank. They come in global order, which within a rank is its local order. */
-static enum cpl_status index_ranks(struct cpl_table *table, struct cpl_arena *arena,
-                                   struct cpl_error *error)
+const struct cpl_piece *cpl_pieces_at(const struct cpl_pieces *pieces, int32_t rank, size_t index)
 {
-    const size_t ranks = (size_t)table->ranks;
+    return &pieces->list[pieces->of_rank[pieces->first[rank] + index]];
+}
+
+/* Lists pieces by rank, in the order in which they come. */
+static enum cpl_status index_ranks(struct cpl_pieces *pieces, const struct cpl_hand *hand,
+                                   size_t ranks, struct cpl_arena *arena, struct cpl_error *error)
+{
     uint32_t *const first = cpl_arena_take(arena, ranks + 2, sizeof(*first));
-    uint32_t *const of_rank = cpl_arena_take(arena, table->count, sizeof(*of_rank));
+    uint32_t *const of_rank = cpl_arena_take(arena, hand->count, sizeof(*of_rank));
 
     if (first == NULL || of_rank == NULL) {
         return cpl_fail_memory(error);
     }
     /* Counted two places ahead; placing moves every border to where its rank begins. */
-    for (size_t i = 0; i < table->count; i++) {
-        first[table->pieces[i].rank + 2]++;
+    for (size_t i = 0; i < hand->count; i++) {
+        first[hand->pieces[i].rank + 2]++;
     }
     for (size_t rank = 2; rank < ranks + 2; rank++) {
         first[rank] += first[rank - 1];
     }
-    for (size_t i = 0; i < table->count; i++) {
-        of_rank[first[table->pieces[i].rank + 1]++] = (uint32_t)i;
+    for (size_t i = 0; i < hand->count; i++) {
+        of_rank[first[hand->pieces[i].rank + 1]++] = (uint32_t)i;
     }
-    table->first = first;
-    table->of_rank = of_rank;
+    *pieces = (struct cpl_pieces){
+        .list = hand->pieces, .count = hand->count, .of_rank = of_rank, .first = first};
     return CPL_OK;
+}
+
+/* One mix per piece: the four words meet by odd factors first. */
+static uint64_t hash_pieces(uint64_t hash, const struct cpl_pieces *pieces)
+{
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct cpl_piece *const piece = &pieces->list[i];
+        const uint64_t word = (uint64_t)piece->start * UINT64_C(0x9e3779b97f4a7c15) +
+                              (uint64_t)piece->length * UINT64_C(0xc2b2ae3d27d4eb4f) +
+                              (uint64_t)piece->local * UINT64_C(0x165667b19e3779f9) +
+                              (uint64_t)piece->rank * UINT64_C(0xd6e8feb86659fd93);
+
+        hash = cpl_hash_word(hash, word);
+    }
+    return cpl_hash_word(hash, pieces->count);
 }
 
 static uint64_t identify(const struct cpl_table *table)
 {
-    uint64_t hash = cpl_hash_word(CPL_HASH_SEED, (uint64_t)table->shape.tokens);
+    uint64_t hash = cpl_hash_word(CPL_HASH_SEED, (uint64_t)table->ranks);
 
-    hash = cpl_hash_word(hash, (uint64_t)table->ranks);
-    for (size_t i = 0; i < table->count; i++) {
-        const struct cpl_piece *const piece = &table->pieces[i];
+    for (size_t i = 0; i < table->stream.count; i++) {
+        const struct cpl_document *const document = &table->stream.documents[i];
 
-        hash = cpl_hash_word(hash, (uint64_t)piece->start);
-        hash = cpl_hash_word(hash, (uint64_t)piece->length);
-        hash = cpl_hash_word(hash, (uint64_t)piece->local);
-        hash = cpl_hash_word(hash, (uint64_t)piece->rank);
+        hash = cpl_hash_word(hash, (uint64_t)document->length << 32 ^ (uint64_t)document->valid);
     }
+    hash = hash_pieces(hash, &table->rows);
+    hash = hash_pieces(hash, &table->pads);
     return hash != 0 ? hash : 1;
+}
+
+enum cpl_status cpl_table_finish(struct cpl_table *table, const struct cpl_hand *rows,
+                                 const struct cpl_hand *pads, struct cpl_arena *arena,
+                                 struct cpl_error *error)
+{
+    enum cpl_status status = index_ranks(&table->rows, rows, (size_t)table->ranks, arena, error);
+
+    if (status == CPL_OK) {
+        status = index_ranks(&table->pads, pads, (size_t)table->ranks, arena, error);
+    }
+    if (status == CPL_OK) {
+        table->identity = identify(table);
+    }
+    return status;
+}
+
+/* ---- Partitions -------------------------------------------------------------------------------- */
+
+/* Whether a layout deals inside every document. One rank holds the stream as it is. */
+static bool deals_documents(const struct cpl_layout *layout, int32_t cp)
+{
+    return layout->per_document && cp > 1;
+}
+
+/*
+ * Offsets of the documents with the layout's padding: each is rounded up to whole chunks on every
+ * rank, then whole units are added to the last one, even an empty one, until the rows of a
+ * context-parallel rank divide into its windows. That ends: units are even, or T is odd.
+ */
+static enum cpl_status pad_documents(struct cpl_table *table, const struct cpl_layout *layout,
+                                     struct cpl_arena *arena, struct cpl_error *error)
+{
+    const struct cpl_stream *const stream = &table->stream;
+    const bool pads = deals_documents(layout, table->cp);
+    const int64_t unit = pads ? (int64_t)table->cp * layout->chunks : 1;
+    int64_t *const offsets = cpl_arena_take(arena, stream->count + 1, sizeof(*offsets));
+    int64_t end = 0;
+
+    if (offsets == NULL) {
+        return cpl_fail_memory(error);
+    }
+    for (size_t i = 0; i < stream->count; i++) {
+        end += (stream->documents[i].length + unit - 1) / unit * unit;
+        offsets[i + 1] = end;
+    }
+    while (pads && end / table->cp % table->tp != 0) {
+        end += unit;
+    }
+    offsets[stream->count] = end;
+    if (stream->packed && end > INT32_MAX) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "cu_seqlens",
+                              "layout '%s' pads the documents to %" PRId64
+                              " rows; offsets are int32, at most %" PRId32,
+                              layout->name, end, INT32_MAX);
+    }
+    table->padded = offsets;
+    return CPL_OK;
+}
+
+/* Room for the pieces: chunks of all documents, and one cut per border between two windows. */
+static enum cpl_status make_room(const struct cpl_table *table, const struct cpl_layout *layout,
+                                 struct cpl_dealer *dealer, struct cpl_arena *arena,
+                                 struct cpl_error *error)
+{
+    const size_t documents = deals_documents(layout, table->cp) ? table->stream.count : 1;
+    const size_t chunks = documents * (size_t)layout->chunks * (size_t)table->cp;
+    const size_t most = chunks + (size_t)table->cp * (size_t)(table->tp - 1);
+    const size_t rows = (size_t)table->stream.rows;
+    const size_t pads = (size_t)table->padded[table->stream.count] - rows;
+
+    dealer->rows.pieces =
+        cpl_arena_take(arena, most < rows ? most : rows, sizeof(*dealer->rows.pieces));
+    dealer->pads.pieces =
+        cpl_arena_take(arena, most < pads ? most : pads, sizeof(*dealer->pads.pieces));
+    dealer->last_pad =
+        cpl_arena_take(arena, pads > 0 ? (size_t)table->ranks : 0, sizeof(*dealer->last_pad));
+    dealer->held = cpl_arena_take(arena, (size_t)table->cp, sizeof(*dealer->held));
+    return dealer->rows.pieces != NULL && dealer->pads.pieces != NULL && dealer->last_pad != NULL &&
+                   dealer->held != NULL
+               ? CPL_OK
+               : cpl_fail_memory(error);
+}
+
+static void deal_all(const struct cpl_table *table, const struct cpl_layout *layout,
+                     struct cpl_dealer *dealer)
+{
+    if (table->cp == 1) {
+        dealer->remaining = table->stream.rows;
+        cpl_deal(dealer, 0, table->stream.rows);
+    } else if (!layout->per_document) {
+        dealer->remaining = table->stream.rows;
+        layout->deal(table->stream.rows, table->cp, dealer);
+    } else {
+        for (size_t i = 0; i < table->stream.count; i++) {
+            dealer->remaining = table->stream.documents[i].length;
+            layout->deal(table->padded[i + 1] - table->padded[i], table->cp, dealer);
+        }
+    }
 }
 
 enum cpl_status cpl_table_build(struct cpl_table *table, const struct cpl_layout *layout,
                                 const struct cpl_shape *shape, struct cpl_arena *arena,
                                 struct cpl_error *error)
 {
-    struct cpl_table built = {.shape = *shape};
+    struct cpl_table built = {.cp = shape->cp, .tp = shape->tp};
     struct cpl_dealer dealer = {.tp = shape->tp};
     enum cpl_status status = cpl_shape_check(layout, shape, error);
-    size_t most;
 
     if (status != CPL_OK) {
         return status;
     }
-    most = pieces_most(layout, shape);
     built.ranks = shape->cp * shape->tp;
-    dealer.window = shape->tokens / built.ranks;
-    dealer.pieces = cpl_arena_take(arena, most, sizeof(*dealer.pieces));
-    dealer.held = cpl_arena_take(arena, (size_t)shape->cp, sizeof(*dealer.held));
-    if (dealer.pieces == NULL || dealer.held == NULL) {
-        return cpl_fail_memory(error);
-    }
-    if (shape->cp == 1) {
-        cpl_deal(&dealer, 0, shape->tokens); /* one rank: all layouts are the same partition */
+    if (shape->stream != NULL) {
+        built.stream = *shape->stream;
     } else {
-        layout->deal(shape, &dealer);
+        status = cpl_stream_dense(&built.stream, shape->tokens, arena, error);
     }
-    built.pieces = dealer.pieces;
-    built.count = dealer.count;
-    status = index_ranks(&built, arena, error);
     if (status == CPL_OK) {
-        built.identity = identify(&built);
+        status = pad_documents(&built, layout, arena, error);
+    }
+    if (status == CPL_OK) {
+        status = make_room(&built, layout, &dealer, arena, error);
+    }
+    if (status != CPL_OK) {
+        return status;
+    }
+    dealer.window = built.padded[built.stream.count] / built.ranks;
+    deal_all(&built, layout, &dealer);
+    status = cpl_table_finish(&built, &dealer.rows, &dealer.pads, arena, error);
+    if (status == CPL_OK) {
         *table = built;
     }
     return status;
 }
 
-size_t cpl_table_pieces(const struct cpl_table *table, int32_t rank)
-{
-    return table->first[rank + 1] - table->first[rank];
-}
+/* ---- Queries ----------------------------------------------------------------------------------- */
 
-const struct cpl_piece *cpl_table_piece(const struct cpl_table *table, int32_t rank, size_t index)
+static int64_t pieces_end(const struct cpl_pieces *pieces, int32_t rank)
 {
-    return &table->pieces[table->of_rank[table->first[rank] + index]];
+    const size_t count = cpl_pieces_count(pieces, rank);
+    int64_t end = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct cpl_piece *const piece = cpl_pieces_at(pieces, rank, i);
+
+        end = piece->local + piece->length > end ? piece->local + piece->length : end;
+    }
+    return end;
 }
 
 int64_t cpl_table_rows(const struct cpl_table *table, int32_t rank)
 {
-    const size_t count = cpl_table_pieces(table, rank);
-    const struct cpl_piece *last;
+    const int64_t rows = pieces_end(&table->rows, rank);
+    const int64_t pads = pieces_end(&table->pads, rank);
 
-    if (count == 0) {
-        return 0;
+    return rows > pads ? rows : pads;
+}
+
+/* Reads a rank's pieces in local order: rows and padding interleaved. */
+struct reader {
+    const struct cpl_table *table;
+    int32_t rank;
+    size_t row; /* next of each kind */
+    size_t pad;
+};
+
+static const struct cpl_piece *next_of(const struct cpl_pieces *pieces, int32_t rank, size_t index)
+{
+    return index < cpl_pieces_count(pieces, rank) ? cpl_pieces_at(pieces, rank, index) : NULL;
+}
+
+/* false at the end. */
+static bool read_fragment(struct reader *reader, struct cpl_fragment *fragment)
+{
+    const struct cpl_table *const table = reader->table;
+    const struct cpl_piece *const row = next_of(&table->rows, reader->rank, reader->row);
+    const struct cpl_piece *const pad = next_of(&table->pads, reader->rank, reader->pad);
+    const bool takes_row = row != NULL && (pad == NULL || row->local < pad->local);
+
+    if (row == NULL && pad == NULL) {
+        return false;
     }
-    last = cpl_table_piece(table, rank, count - 1);
-    return last->local + last->length;
+    *fragment = takes_row ? (struct cpl_fragment){row->start, row->length}
+                          : (struct cpl_fragment){-1, pad->length};
+    reader->row += takes_row;
+    reader->pad += !takes_row;
+    return true;
+}
+
+/* The same for a wanted table, which remembers what was asked for. */
+static bool read_wanted(struct reader *reader, struct cpl_fragment *fragment)
+{
+    const struct cpl_table *const table = reader->table;
+    const size_t index = table->wanted_first[reader->rank] + reader->row;
+
+    if (index == table->wanted_first[reader->rank + 1]) {
+        return false;
+    }
+    *fragment = table->wanted[index];
+    reader->row++;
+    return true;
+}
+
+static bool continues(const struct cpl_fragment *last, const struct cpl_fragment *next)
+{
+    return next->start == -1 ? last->start == -1
+                             : last->start >= 0 && last->start + last->length == next->start;
+}
+
+size_t cpl_table_fragments(const struct cpl_table *table, int32_t rank,
+                           struct cpl_fragment *fragments, size_t capacity)
+{
+    struct reader reader = {.table = table, .rank = rank};
+    struct cpl_fragment last = {.length = 0};
+    struct cpl_fragment next;
+    size_t count = 0;
+
+    while (table->wanted != NULL ? read_wanted(&reader, &next) : read_fragment(&reader, &next)) {
+        if (count > 0 && continues(&last, &next)) {
+            last.length += next.length;
+        } else {
+            last = next;
+            count++;
+        }
+        if (count <= capacity) {
+            fragments[count - 1] = last;
+        }
+    }
+    return count;
 }
 
 size_t cpl_table_find(const struct cpl_table *table, int64_t position)
 {
     size_t low = 0;
-    size_t high = table->count;
+    size_t high = table->rows.count;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
+        const struct cpl_piece *const piece = &table->rows.list[middle];
+        const int64_t end =
+            table->reach != NULL ? table->reach[middle] : piece->start + piece->length;
 
-        if (table->pieces[middle].start + table->pieces[middle].length <= position) {
+        if (end <= position) {
             low = middle + 1;
         } else {
             high = middle;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A table: which rank holds which tokens, as intervals. Here every table is a partition: a layout
- * applied to one sequence, every token exactly once. Immutable once built; its memory is the arena's.
- *
- * Pieces are kept in global order, so they are also the chain of a linear layer: each part takes the
- * state of the one before it.
+ * A table: which rank holds which rows of the stream, in which local order, as intervals. A
+ * partition is a table that holds every row once: a layout applied to a stream. A wanted table is any
+ * other: it may overlap, leave out and pad. Immutable once built; its memory is the arena's.
  */
 #ifndef CPL_PLAN_TABLE_H
 #define CPL_PLAN_TABLE_H
@@ -12,30 +10,61 @@
 #include "base/arena.h"
 #include "plan/dealer.h"
 #include "plan/layout.h"
+#include "plan/stream.h"
 
-struct cpl_table {
-    struct cpl_shape shape;
-    const struct cpl_piece *pieces; /* [count] by global start */
+/* Pieces and where each rank's are. */
+struct cpl_pieces {
+    const struct cpl_piece *list; /* [count] */
     size_t count;
-    const uint32_t *of_rank; /* [count] indices of pieces: by rank, then in local order */
+    const uint32_t *of_rank; /* [count] indices into list: by rank, then in the list's order */
     const uint32_t *first;   /* [ranks + 1] where each rank begins in of_rank */
-    int32_t ranks;           /* P * T */
-    uint64_t identity;       /* hash of the content, never 0 */
 };
 
-/* Applies a layout. Errors: those of cpl_shape_check, MEMORY. */
+/* Consecutive rows of a rank. */
+struct cpl_fragment {
+    int64_t start; /* row of the stream; -1: padding */
+    int64_t length;
+};
+
+struct cpl_table {
+    struct cpl_stream stream;
+    int32_t cp;
+    int32_t tp;
+    int32_t ranks;         /* P * T */
+    struct cpl_pieces rows; /* by start, so that they are also the chain of a linear layer */
+    struct cpl_pieces pads; /* padding that the layout adds; by local row within a rank */
+    const int64_t *reach;   /* [rows.count] furthest end up to each piece; NULL: ends ascend too */
+    const int64_t *padded;  /* [documents + 1] offsets of the documents as the layout pads them */
+    const struct cpl_fragment *wanted; /* of a wanted table, rank after rank; NULL: a partition */
+    const size_t *wanted_first;        /* [ranks + 1] where each rank begins in wanted */
+    uint64_t identity;      /* hash of the content, never 0 */
+};
+
+/* Applies a layout. Errors: those of cpl_shape_check, ARGUMENT (padded beyond int32), MEMORY. */
 enum cpl_status cpl_table_build(struct cpl_table *table, const struct cpl_layout *layout,
                                 const struct cpl_shape *shape, struct cpl_arena *arena,
                                 struct cpl_error *error);
 
-/* Number of pieces of a rank, and its index-th in local order. */
-size_t cpl_table_pieces(const struct cpl_table *table, int32_t rank);
-const struct cpl_piece *cpl_table_piece(const struct cpl_table *table, int32_t rank, size_t index);
+/* Indexes pieces that have been dealt and names the table; the last step of building one. */
+enum cpl_status cpl_table_finish(struct cpl_table *table, const struct cpl_hand *rows,
+                                 const struct cpl_hand *pads, struct cpl_arena *arena,
+                                 struct cpl_error *error);
 
-/* Local rows of a rank. */
+/* Number of a rank's pieces, and its index-th in the list's order. */
+size_t cpl_pieces_count(const struct cpl_pieces *pieces, int32_t rank);
+const struct cpl_piece *cpl_pieces_at(const struct cpl_pieces *pieces, int32_t rank, size_t index);
+
+/* Local rows of a rank, padding included. */
 int64_t cpl_table_rows(const struct cpl_table *table, int32_t rank);
 
-/* Index of the first piece that ends behind a global position. */
+/*
+ * Fragments of a rank in local order, neighbours that touch joined. Returns how many there are and
+ * writes up to `capacity` of them.
+ */
+size_t cpl_table_fragments(const struct cpl_table *table, int32_t rank,
+                           struct cpl_fragment *fragments, size_t capacity);
+
+/* Index in rows.list of the first piece that may reach behind a row of the stream. */
 size_t cpl_table_find(const struct cpl_table *table, int64_t position);
 
 #endif

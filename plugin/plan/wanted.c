@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan/wanted.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum cpl_status check_fragment(const struct cpl_stream *stream,
+                                      const struct cpl_fragment *fragment, int32_t rank,
+                                      size_t index, struct cpl_error *error)
+{
+    const bool padding = fragment->start == -1;
+
+    if (fragment->length < 1 || (!padding && (fragment->start < 0 ||
+                                              fragment->start > stream->rows - fragment->length))) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "fragments",
+                              "fragment %zu of rank %d is (%" PRId64 ", %" PRId64
+                              "); the stream has %" PRId64 " rows, padding starts at -1",
+                              index, rank, fragment->start, fragment->length, stream->rows);
+    }
+    return CPL_OK;
+}
+
+/* Turns the fragments of one rank into pieces. */
+static enum cpl_status want_rank(const struct cpl_stream *stream,
+                                 const struct cpl_fragment *fragments, size_t count, int32_t rank,
+                                 struct cpl_dealer *dealer, struct cpl_error *error)
+{
+    int64_t local = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct cpl_hand *const hand = fragments[i].start == -1 ? &dealer->pads : &dealer->rows;
+        const enum cpl_status status = check_fragment(stream, &fragments[i], rank, i, error);
+
+        if (status != CPL_OK) {
+            return status;
+        }
+        if (__builtin_add_overflow(local, fragments[i].length, &local)) {
+            return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "fragments",
+                                  "the rows of rank %d overflow at fragment %zu", rank, i);
+        }
+        hand->pieces[hand->count++] = (struct cpl_piece){
+            .start = fragments[i].start,
+            .length = fragments[i].length,
+            .local = local - fragments[i].length,
+            .rank = rank,
+        };
+    }
+    return CPL_OK;
+}
+
+static enum cpl_status want_all(const struct cpl_table *table, const struct cpl_wanted *wanted,
+                                struct cpl_dealer *dealer, struct cpl_error *error)
+{
+    const struct cpl_fragment *fragments = wanted->fragments;
+    enum cpl_status status = CPL_OK;
+
+    for (int32_t rank = 0; rank < table->ranks && status == CPL_OK; rank++) {
+        status = want_rank(&table->stream, fragments, wanted->counts[rank], rank, dealer, error);
+        fragments += wanted->counts[rank];
+    }
+    return status;
+}
+
+static int compare(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* By start; equal ones by rank and local row, so that every rank sorts alike. */
+static int compare_pieces(const void *left, const void *right)
+{
+    const struct cpl_piece *const a = left;
+    const struct cpl_piece *const b = right;
+
+    if (a->start != b->start) {
+        return compare(a->start, b->start);
+    }
+    return a->rank != b->rank ? compare(a->rank, b->rank) : compare(a->local, b->local);
+}
+
+/* The furthest end so far: what a search by position goes by when pieces overlap. */
+static const int64_t *reach_of(const struct cpl_hand *hand, struct cpl_arena *arena)
+{
+    int64_t *const reach = cpl_arena_take(arena, hand->count, sizeof(*reach));
+    int64_t furthest = 0;
+
+    for (size_t i = 0; i < hand->count && reach != NULL; i++) {
+        const int64_t end = hand->pieces[i].start + hand->pieces[i].length;
+
+        furthest = end > furthest ? end : furthest;
+        reach[i] = furthest;
+    }
+    return reach;
+}
+
+/* Copies what is asked for, so that fragments can be told in the order asked. */
+static enum cpl_status remember(struct cpl_table *table, const struct cpl_wanted *wanted,
+                                size_t total, struct cpl_arena *arena, struct cpl_error *error)
+{
+    struct cpl_fragment *const copy = cpl_arena_take(arena, total, sizeof(*copy));
+    size_t *const first = cpl_arena_take(arena, (size_t)table->ranks + 1, sizeof(*first));
+
+    if (copy == NULL || first == NULL) {
+        return cpl_fail_memory(error);
+    }
+    if (total > 0) {
+        memcpy(copy, wanted->fragments, total * sizeof(*copy));
+    }
+    for (int32_t rank = 0; rank < table->ranks; rank++) {
+        first[rank + 1] = first[rank] + wanted->counts[rank];
+    }
+    table->wanted = copy;
+    table->wanted_first = first;
+    return CPL_OK;
+}
+
+static enum cpl_status count_all(const struct cpl_wanted *wanted, int32_t ranks, size_t *total,
+                                 struct cpl_error *error)
+{
+    *total = 0;
+    for (int32_t rank = 0; rank < ranks; rank++) {
+        if (__builtin_add_overflow(*total, wanted->counts[rank], total) || *total > UINT32_MAX) {
+            return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "fragments",
+                                  "more than %" PRIu32 " fragments up to rank %d", UINT32_MAX,
+                                  rank);
+        }
+    }
+    return CPL_OK;
+}
+
+enum cpl_status cpl_wanted_build(struct cpl_table *table, const struct cpl_table *partition,
+                                 const struct cpl_wanted *wanted, struct cpl_arena *arena,
+                                 struct cpl_error *error)
+{
+    struct cpl_table built = {.stream = partition->stream,
+                              .cp = partition->cp,
+                              .tp = partition->tp,
+                              .ranks = partition->ranks,
+                              .padded = partition->padded};
+    struct cpl_dealer dealer = {.tp = partition->tp};
+    size_t total;
+    enum cpl_status status = count_all(wanted, built.ranks, &total, error);
+
+    if (status == CPL_OK) {
+        status = remember(&built, wanted, total, arena, error);
+    }
+    if (status != CPL_OK) {
+        return status;
+    }
+    dealer.rows.pieces = cpl_arena_take(arena, total, sizeof(*dealer.rows.pieces));
+    dealer.pads.pieces = cpl_arena_take(arena, total, sizeof(*dealer.pads.pieces));
+    if (dealer.rows.pieces == NULL || dealer.pads.pieces == NULL) {
+        return cpl_fail_memory(error);
+    }
+    status = want_all(&built, wanted, &dealer, error);
+    if (status != CPL_OK) {
+        return status;
+    }
+    qsort(dealer.rows.pieces, dealer.rows.count, sizeof(*dealer.rows.pieces), compare_pieces);
+    built.reach = reach_of(&dealer.rows, arena);
+    status = built.reach != NULL
+                 ? cpl_table_finish(&built, &dealer.rows, &dealer.pads, arena, error)
+                 : cpl_fail_memory(error);
+    if (status == CPL_OK) {
+        *table = built;
+    }
+    return status;
+}
