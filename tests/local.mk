@@ -20,7 +20,18 @@ dlpack_tests = \
 	tests/abi/dlpack
 
 # Plain TAP programs, because Criterion aborts under TSan. They run in every build.
-thread_tests =
+thread_tests = \
+	tests/threads/arguments \
+	tests/threads/batches \
+	tests/threads/failures \
+	tests/threads/groups \
+	tests/threads/hooks \
+	tests/threads/memory \
+	tests/threads/mismatches \
+	tests/threads/options \
+	tests/threads/recompute \
+	tests/threads/registration \
+	tests/threads/views
 
 # Plain TAP programs over the trainer, in the trainer's own precision ...
 trainer_tests = \
@@ -54,6 +65,14 @@ trainer_scripts = \
 test_support_sources = \
 	tests/oracle/oracle.c \
 	tests/oracle/oracle.h \
+	tests/threads/block.c \
+	tests/threads/block.h \
+	tests/threads/host.c \
+	tests/threads/host.h \
+	tests/threads/play.c \
+	tests/threads/play.h \
+	tests/threads/tap.c \
+	tests/threads/tap.h \
 	tests/unit/support.h
 
 # What tests and scripts read.

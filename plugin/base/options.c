@@ -165,18 +165,19 @@ static bool parse_number(const struct cpl_option_spec *spec, struct cpl_option_v
            value->number <= (double)spec->most;
 }
 
+/* One whole entry of the list in `values`. */
 static bool parse_choice(const struct cpl_option_spec *spec, const struct cpl_option_value *value)
 {
-    const size_t length = strlen(value->text);
     const char *choice = spec->values;
 
-    while (length > 0 && choice != NULL) {
-        if (strncmp(choice, value->text, length) == 0 &&
-            (choice[length] == ',' || choice[length] == '\0')) {
+    while (*choice != '\0') {
+        const size_t length = strcspn(choice, ",");
+
+        if (strlen(value->text) == length && strncmp(choice, value->text, length) == 0) {
             return true;
         }
-        choice = strchr(choice, ' ');
-        choice = choice != NULL ? choice + 1 : NULL;
+        choice += length;
+        choice += strspn(choice, ", ");
     }
     return false;
 }

@@ -185,12 +185,15 @@ static enum cpl_status batch_build(struct cpl_batch *batch, const struct cpl_bat
         *error = *args->problem;
         return error->status;
     }
-    batch->tokens = args->tokens != 0 ? args->tokens : batch->context->seq_length;
-    if (batch->tokens == 0) {
+    if (args->tokens == 0 && batch->context->seq_length == 0) {
         return cpl_fail_field(
             error, CPL_ERROR_ARGUMENT, "sequence_length",
             "the batch gives no sequence length and the option seq_length is not set");
     }
+    if (args->tokens != 0 && cpl_tokens_check(args->tokens, "sequence_length", error) != CPL_OK) {
+        return error->status;
+    }
+    batch->tokens = args->tokens != 0 ? (int64_t)args->tokens : batch->context->seq_length;
     batch->serial = batch->context->batches + 1;
     status = check_length(batch, error);
     if (status == CPL_OK) {

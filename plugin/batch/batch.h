@@ -25,7 +25,7 @@ struct cpl_batch {
 };
 
 struct cpl_batch_args {
-    int64_t tokens; /* 0: the option seq_length */
+    uint64_t tokens; /* 0: the option seq_length */
     const struct cpl_named_tensor *fields;
     size_t field_count;
     const struct cpl_error *problem; /* not NULL: the caller's arguments are wrong already */

@@ -53,8 +53,7 @@ static enum cpl_status batch_in(const struct cplayout_batch_args *args, struct c
         status = fields_in(&copy, fields, error);
     }
     if (status == CPL_OK) {
-        inner->tokens =
-            copy.sequence_length <= INT64_MAX ? (int64_t)copy.sequence_length : INT64_MAX;
+        inner->tokens = copy.sequence_length;
         inner->fields = fields;
         inner->field_count = (size_t)copy.field_count;
     }

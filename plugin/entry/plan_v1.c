@@ -67,7 +67,7 @@ static enum cpl_status build_partition(const struct cpl_host *host,
 {
     const struct cpl_layout *const layout = cpl_layout_find(args->layout);
     const struct cpl_shape shape = {
-        .tokens = args->sequence <= INT64_MAX ? (int64_t)args->sequence : INT64_MAX,
+        .tokens = (int64_t)args->sequence,
         .cp = args->cp,
         .tp = args->tp,
     };
@@ -79,6 +79,10 @@ static enum cpl_status build_partition(const struct cpl_host *host,
         cpl_layout_names(names, sizeof(names));
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "layout",
                               "unknown layout '%.64s'; layouts: %s", args->layout, names);
+    }
+    status = cpl_tokens_check(args->sequence, "sequence", error);
+    if (status != CPL_OK) {
+        return status;
     }
     built = cpl_allocate(&host->allocator, 1, sizeof(*built));
     if (built == NULL) {
@@ -359,9 +363,10 @@ static const struct cpl_moves *moves_of(const struct cpl_route *route, int32_t k
 }
 
 static enum cpl_status find_moves(const struct owned_route *route,
-                                  const struct cplayout_moves_args *args,
-                                  const struct cpl_moves **moves, struct cpl_error *error)
+                                  const struct cplayout_moves_args *args, struct cpl_moves *moves,
+                                  struct cpl_error *error)
 {
+    const struct cpl_moves *found;
     struct cplayout_moves_args copy;
     const struct cpl_incoming incoming = {"args", &copy, sizeof(copy)};
     enum cpl_status status = cpl_copy_in(&incoming, args, error);
@@ -372,11 +377,12 @@ static enum cpl_status find_moves(const struct owned_route *route,
     if (status != CPL_OK) {
         return status;
     }
-    *moves = moves_of(&route->routes[copy.rank], copy.kind);
-    if (*moves == NULL) {
+    found = moves_of(&route->routes[copy.rank], copy.kind);
+    if (found == NULL) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "kind", "%d is no kind of moves",
                               copy.kind);
     }
+    *moves = *found;
     return CPL_OK;
 }
 
@@ -384,7 +390,7 @@ static int32_t cpl_plan_moves(const struct cplayout_route *route,
                               const struct cplayout_moves_args *args, struct cplayout_move *moves,
                               uint64_t capacity, uint64_t *count, struct cplayout_error *error)
 {
-    const struct cpl_moves *from = NULL;
+    struct cpl_moves from = {.count = 0};
     struct cpl_error problem;
     enum cpl_status status = cpl_require(route, "route", &problem);
 
@@ -392,10 +398,10 @@ static int32_t cpl_plan_moves(const struct cplayout_route *route,
         status = find_moves(route_of(route), args, &from, &problem);
     }
     if (status == CPL_OK) {
-        status = open_list(from->count, moves, capacity, count, &problem);
+        status = open_list(from.count, moves, capacity, count, &problem);
     }
-    for (size_t i = 0; status == CPL_OK && capacity > 0 && i < from->count; i++) {
-        const struct cpl_move *const move = &from->list[i];
+    for (size_t i = 0; status == CPL_OK && capacity > 0 && i < from.count; i++) {
+        const struct cpl_move *const move = &from.list[i];
 
         moves[i] = (struct cplayout_move){move->src, move->dst, move->rows, move->peer, 0};
     }

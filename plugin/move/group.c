@@ -18,6 +18,7 @@ struct member {
     uint64_t done;          /* the last one in which it has taken everything */
     struct cpl_offer offer; /* of collective `opened`; meeting NONE: withdrawn */
     int32_t reading;        /* peer whose offer the rank is copying from, or NOBODY */
+    int32_t waiting;        /* peer that the rank waits for, or NOBODY */
 };
 
 struct cpl_group {
@@ -77,6 +78,7 @@ enum cpl_status cpl_group_create(const struct cpl_allocator *allocator, int32_t 
     created->holders = 1;
     for (int32_t rank = 0; rank < ranks; rank++) {
         created->members[rank].reading = NOBODY;
+        created->members[rank].waiting = NOBODY;
     }
     *group = created;
     return CPL_OK;
@@ -232,6 +234,38 @@ static enum cpl_status fail_turn(const struct cpl_turn *turn, enum cpl_status st
 }
 
 /*
+ * The rank that keeps everybody waiting: a peer may have come and be waiting itself. At most as many
+ * steps as ranks, for ranks may wait in a circle.
+ */
+static int32_t find_culprit(const struct cpl_turn *turn, int32_t peer)
+{
+    const struct member *const members = turn->group->members;
+
+    for (int32_t steps = 0; steps < turn->group->ranks; steps++) {
+        const struct member *const member = &members[peer];
+
+        if (member->opened < members[turn->rank].opened || member->waiting == NOBODY ||
+            member->waiting == turn->rank) {
+            break;
+        }
+        peer = member->waiting;
+    }
+    return peer;
+}
+
+static enum cpl_status fail_expired(const struct cpl_turn *turn, int32_t peer,
+                                    struct cpl_error *error)
+{
+    const int32_t culprit = find_culprit(turn, peer);
+    const bool absent = turn->group->members[culprit].state == MEMBER_ABSENT;
+    char what[96];
+
+    (void)snprintf(what, sizeof(what), "%s within %g s",
+                   absent ? "did not register" : "did not come", turn->timeout_seconds);
+    return fail_turn(turn, CPL_ERROR_TIMEOUT, culprit, what, error);
+}
+
+/*
  * One step of waiting for a peer. OK: look again. The mutex is held. A wait that times out looks once
  * more before it gives up: the peer may have come while the deadline passed.
  */
@@ -239,22 +273,20 @@ static enum cpl_status wait_step(const struct cpl_turn *turn, int32_t peer, bool
                                  struct cpl_error *error)
 {
     struct cpl_group *const group = turn->group;
-    const enum member_state state = group->members[peer].state;
-    char what[96];
+    struct member *const me = &group->members[turn->rank];
 
     if (group->failed) {
         return fail_marked(group, error);
     }
-    if (state == MEMBER_LEFT) {
+    if (group->members[peer].state == MEMBER_LEFT) {
         return fail_turn(turn, CPL_ERROR_PEER, peer, "left the group", error);
     }
     if (*expired) {
-        (void)snprintf(what, sizeof(what), "%s within %g s",
-                       state == MEMBER_ABSENT ? "did not register" : "did not come",
-                       turn->timeout_seconds);
-        return fail_turn(turn, CPL_ERROR_TIMEOUT, peer, what, error);
+        return fail_expired(turn, peer, error);
     }
+    me->waiting = peer;
     *expired = pthread_cond_timedwait(&group->changed, &group->mutex, &turn->deadline) == ETIMEDOUT;
+    me->waiting = NOBODY;
     return CPL_OK;
 }
 

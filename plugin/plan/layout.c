@@ -114,6 +114,16 @@ int64_t cpl_layouts_unit(const struct cpl_layout *const *layouts, int32_t count,
     return unit;
 }
 
+enum cpl_status cpl_tokens_check(uint64_t tokens, const char *field, struct cpl_error *error)
+{
+    if (tokens < 1 || tokens > (uint64_t)cpl_tokens_most) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, field,
+                              "sequence length must be 1 to %" PRId64 ", not %" PRIu64,
+                              cpl_tokens_most, tokens);
+    }
+    return CPL_OK;
+}
+
 void cpl_nearest_lengths(char text[64], int64_t length, int64_t unit)
 {
     const int64_t below = length / unit * unit;

@@ -51,6 +51,9 @@ int64_t cpl_layout_unit(const struct cpl_layout *layout, int32_t cp, int32_t tp)
 int64_t cpl_layouts_unit(const struct cpl_layout *const *layouts, int32_t count, int32_t cp,
                          int32_t tp);
 
+/* Whether a sequence length is in range at all; `field` is what the caller calls it. */
+enum cpl_status cpl_tokens_check(uint64_t tokens, const char *field, struct cpl_error *error);
+
 /* The multiples of `unit` next to a length that is none: "1016 and 1024", never 0. */
 void cpl_nearest_lengths(char text[64], int64_t length, int64_t unit);
 

@@ -230,19 +230,24 @@ static const struct rule rules[] = {
     {"sequence.indivisible", CPL_ERROR, sequence_indivisible},
 };
 
+/* NULL if the option is not usable or names no layout. */
+static const struct cpl_layout *layout_of(const struct cpl_options *options, enum cpl_option_id id)
+{
+    return options->values[id].usable ? cpl_layout_find(options->values[id].text) : NULL;
+}
+
 struct cpl_registration cpl_registration(const struct cpl_options *options, int32_t group_ranks)
 {
-    const struct cpl_option_value *const values = options->values;
-    const struct cpl_option_value *const boundary = &values[CPL_OPTION_BOUNDARY_CP_LAYOUT];
-    struct cpl_registration registration = {
+    const struct cpl_layout *const linear = layout_of(options, CPL_OPTION_LINEAR_CP_LAYOUT);
+    const bool bounded = options->values[CPL_OPTION_BOUNDARY_CP_LAYOUT].given;
+
+    return (struct cpl_registration){
         .options = options,
         .group_ranks = group_ranks,
-        .linear = cpl_layout_find(values[CPL_OPTION_LINEAR_CP_LAYOUT].text),
-        .attention = cpl_layout_find(values[CPL_OPTION_ATTENTION_CP_LAYOUT].text),
+        .linear = linear,
+        .attention = layout_of(options, CPL_OPTION_ATTENTION_CP_LAYOUT),
+        .boundary = bounded ? layout_of(options, CPL_OPTION_BOUNDARY_CP_LAYOUT) : linear,
     };
-
-    registration.boundary = boundary->given ? cpl_layout_find(boundary->text) : registration.linear;
-    return registration;
 }
 
 enum cpl_status cpl_rules_apply(const struct cpl_registration *registration,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A little host for tests: it loads the plugin named by CPLAYOUT_TEST_PLUGIN, knows the contract only,
- * and seats ranks as threads around one local group.
+ * A little host for tests: it loads the plugin named by CPLAYOUT_TEST_PLUGIN, knows the contract
+ * only, and seats ranks as threads around one local group.
  */
 #ifndef TESTS_THREADS_HOST_H
 #define TESTS_THREADS_HOST_H

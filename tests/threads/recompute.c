@@ -51,7 +51,7 @@ static bool run_hook(struct seat *seat, const struct cplayout_batch *batch,
                  seat->error.message);
 }
 
-/* ---- Repeated and interleaved ----------------------------------------------------------------- */
+/* ---- Repeated and interleaved --------------------------------------------------------------- */
 
 static const uint64_t batch_tokens[BATCHES] = {48, 96};
 static const struct form *const batch_forms[BATCHES] = {&forms[8], &forms[5]};
@@ -130,7 +130,7 @@ static void run_interleaved(struct world *world, struct seat *seat)
     }
 }
 
-/* ---- Adjoint ---------------------------------------------------------------------------------- */
+/* ---- Adjoint -------------------------------------------------------------------------------- */
 
 enum { ADJOINT_WIDTH = 4, ADJOINT_TOKENS = 48 };
 
@@ -227,7 +227,7 @@ static void check_products(const struct products *products, int32_t ranks)
     CHECK(moves == 4, "%d hooks move rows, not 4", moves);
 }
 
-/* ---- Equal partitions ------------------------------------------------------------------------- */
+/* ---- Equal partitions ----------------------------------------------------------------------- */
 
 static bool is_ever_due(struct seat *seat, int32_t ranks, bool *ever)
 {
@@ -282,7 +282,7 @@ static void run_identities(struct world *world, struct seat *seat)
           "the boundary layout is not the linear layout");
 }
 
-/* ---- Tests ------------------------------------------------------------------------------------ */
+/* ---- Tests ---------------------------------------------------------------------------------- */
 
 struct layouts {
     int32_t ranks;
@@ -299,7 +299,7 @@ static void with_world(const struct layouts *layouts, void *self,
         .linear = layouts->linear,
         .attention = layouts->attention,
         .pattern = pattern,
-        .timeout = "50",
+        .timeout = "10",
     };
     struct world world;
 

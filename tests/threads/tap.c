@@ -123,6 +123,16 @@ bool tap_check(bool good, const char *function, int line, const char *format, ..
     return good;
 }
 
+bool tap_failed(void)
+{
+    bool failed;
+
+    (void)pthread_mutex_lock(&mutex);
+    failed = failure[0] != '\0';
+    (void)pthread_mutex_unlock(&mutex);
+    return failed;
+}
+
 void tap_require(bool good, const char *format, ...)
 {
     va_list args;

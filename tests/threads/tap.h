@@ -25,6 +25,9 @@ bool tap_check(bool good, const char *function, int line, const char *format, ..
 
 #define CHECK(good, ...) tap_check((good), __func__, __LINE__, __VA_ARGS__)
 
+/* Whether the running test has failed. */
+bool tap_failed(void);
+
 /* Ends the program when the test cannot go on: memory, threads, the plugin's file. */
 void tap_require(bool good, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -172,12 +172,12 @@ static void check_view(const struct scene *scene, const struct seat *seat, int32
     check_filled(scene, seat, layout, oracle, field);
 }
 
-/* ---- Position ids that the plugin makes ------------------------------------------------------- */
+/* ---- Position ids that the plugin makes ----------------------------------------------------- */
 
 static int64_t read_integer(const unsigned char *from, size_t bytes)
 {
-    int32_t narrow;
-    int64_t wide;
+    int32_t narrow = 0;
+    int64_t wide = 0;
 
     memcpy(&wide, from, bytes == sizeof(wide) ? sizeof(wide) : 0);
     memcpy(&narrow, from, bytes == sizeof(narrow) ? sizeof(narrow) : 0);
@@ -222,7 +222,7 @@ static void check_positions(const struct seat *seat, int32_t layout, const struc
     check_generated(seat, layout, oracle, 64);
 }
 
-/* ---- Batches ---------------------------------------------------------------------------------- */
+/* ---- Batches -------------------------------------------------------------------------------- */
 
 static int32_t create_batch(struct seat *seat, const struct scene *scene, uint64_t field_count)
 {
@@ -282,7 +282,7 @@ static void open_scene(struct world *world, struct scene *scene)
         .linear = "contiguous",
         .attention = "zigzag",
         .boundary = "mirror",
-        .timeout = "50",
+        .timeout = "10",
     };
 
     world_open(world, &config);
@@ -314,7 +314,7 @@ static void test_views(int32_t ranks)
     }
 }
 
-/* ---- Several threads, one batch --------------------------------------------------------------- */
+/* ---- Several threads, one batch ------------------------------------------------------------- */
 
 static void run_reader(void *self, int32_t reader)
 {
