@@ -22,6 +22,8 @@ plugin_base_sources = \
 	plugin/base/tensor.h
 
 plugin_plan_sources = \
+	plugin/plan/chain.c \
+	plugin/plan/chain.h \
 	plugin/plan/counts.c \
 	plugin/plan/counts.h \
 	plugin/plan/dealer.c \
@@ -36,8 +38,12 @@ plugin_plan_sources = \
 	plugin/plan/rules.h \
 	plugin/plan/schedule.c \
 	plugin/plan/schedule.h \
+	plugin/plan/stream.c \
+	plugin/plan/stream.h \
 	plugin/plan/table.c \
-	plugin/plan/table.h
+	plugin/plan/table.h \
+	plugin/plan/wanted.c \
+	plugin/plan/wanted.h
 
 # The CPU version of the kernels; it includes nothing of ours.
 plugin_kernel_sources = \
@@ -75,6 +81,10 @@ plugin_entry_sources = \
 	plugin/entry/core_context.c \
 	plugin/entry/entry.c \
 	plugin/entry/entry.h \
+	plugin/entry/plan.h \
+	plugin/entry/plan_partition.c \
+	plugin/entry/plan_queries.c \
+	plugin/entry/plan_route.c \
 	plugin/entry/plan_v1.c
 
 plugin_cflags = $(AM_CFLAGS) $(ANALYZER_CFLAGS) -fvisibility=hidden

@@ -88,12 +88,21 @@ struct cplayout_create_args {
  * error record then holds the first finding. Does not wait for the other ranks: configurations are
  * compared with the first batch. A rank of a group that has taken its place and then fails marks the
  * group, so that the others learn of it instead of waiting.
- * [any-thread]. Errors: ARGUMENT (also: no such rank, rank taken), CONFIGURATION, PEER (the group has
- * failed already), MEMORY, VERSION.
+ * [any-thread]. Errors: ARGUMENT (also: no such rank, rank taken), CONFIGURATION, UNSUPPORTED (packed
+ * input or sequence parallelism, which contexts do not have yet), PEER (the group has failed already),
+ * MEMORY, VERSION.
  */
 typedef int32_t (*cplayout_create_fn)(const struct cplayout_create_args *args,
                                       struct cplayout_context **context,
                                       struct cplayout_error *error);
+
+/*
+ * Checks options as `create` does, every rule that needs no group, and reports all findings. Makes
+ * nothing and asks no other rank. `args->host` may be NULL.
+ * [any-thread]. Errors: ARGUMENT, CONFIGURATION (at least one finding is an error), VERSION.
+ */
+typedef int32_t (*cplayout_check_fn)(const struct cplayout_create_args *args,
+                                     struct cplayout_error *error);
 
 /*
  * Destroys a context and its schedules. The rank leaves its group: peers that wait for it get PEER.
@@ -277,6 +286,7 @@ typedef int32_t (*cplayout_conversion_fn)(struct cplayout_context *context, int3
     SLOT(core, local_group_destroy) \
     SLOT(core, options)             \
     SLOT(core, get_interface)       \
+    SLOT(core, check)               \
     SLOT(core, create)              \
     SLOT(core, destroy)             \
     SLOT(core, layout)              \

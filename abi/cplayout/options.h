@@ -19,7 +19,7 @@ struct cplayout_option {
 struct cplayout_option_info {
     uint64_t size;
     const char *name;
-    const char *type;          /* "integer", "number", "layout", "choice", "pattern" */
+    const char *type;          /* "integer", "number", "boolean", "layout", "choice", "pattern" */
     const char *default_value; /* "" where none is set: the help says what then holds */
     const char *values;        /* legal values or range, for people */
     const char *help;

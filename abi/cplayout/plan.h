@@ -2,12 +2,15 @@
 /*
  * plan/1: which rank holds which token, and what moves between two layouts.
  *
- * Pure computation: no context, no registration rule, no thread, no communication. A partition is a
- * layout applied to one sequence; it holds every row exactly once. A route says how to get from one
- * partition to another of the same sequence and ranks.
+ * Pure computation: no context, no registration rule, no thread, no communication. The stream is one
+ * dense sequence, or packed documents back to back. A partition is a layout applied to a stream; it
+ * holds every row exactly once. A table is any other wish, which may overlap, leave out and pad. A
+ * route says how to get from a partition to a partition or table of the same stream and ranks.
  *
- * Global positions count the S tokens of the sequence; local rows count what one rank holds. With
- * sequence parallelism (T > 1) each of the P context-parallel ranks cuts its rows into T equal
+ * Rows of the stream are physical: padding that the source has behind a document's tokens is a row
+ * like any other, but not a valid one. Padding that a layout adds is no row of the stream; it has
+ * start or position -1. Local rows count what one rank holds, padding included. With sequence
+ * parallelism (T > 1) each of the P context-parallel ranks cuts its rows into T equal
  * consecutive windows; logical rank = cp_rank * T + tp_rank, 0 ... P*T - 1.
  *
  * Lists are asked for with a capacity. `count` receives how many entries there are; it may be NULL.
@@ -34,26 +37,45 @@ struct cplayout_route;
 
 /* ---- Partition -------------------------------------------------------------------------------- */
 
+/*
+ * Document offsets of one packed sample: [entries] int32 in host memory, entries = documents + 1 >= 2,
+ * first 0, never decreasing; equal neighbours are an empty document.
+ */
+struct cplayout_lengths {
+    const int32_t *cu_seqlens;        /* of real tokens */
+    const int32_t *cu_seqlens_padded; /* of physical rows, at least as long per document; NULL: the
+                                       * same as cu_seqlens */
+    uint64_t entries;
+};
+
 struct cplayout_partition_args {
     uint64_t size;
     const char *layout; /* "contiguous", "mirror" or "zigzag" */
     uint64_t sequence;  /* S, tokens of one dense sequence: 1 ... 2^32 - 1, so that counts of
-                         * causal pairs fit 63 bits */
+                         * causal pairs fit 63 bits; 0 with samples */
     int32_t cp;         /* P >= 1; P * T is at most 65536 */
     int32_t tp;         /* T >= 1; 1 without sequence parallelism */
+    /* Packed: the documents of these samples, joined by physical offsets; 2^31 - 1 rows at most. */
+    const struct cplayout_lengths *samples; /* [sample_count]; NULL: dense */
+    uint64_t sample_count;
 };
 
 /*
  * Applies a layout. `host` gives log and allocator and may be NULL; the partition keeps what it
- * needs of it. Rule: S must divide by P*T; for zigzag with P > 1 by lcm(2P, P*T).
- * Errors: ARGUMENT (unknown layout, a value out of range, S that does not divide), MEMORY, VERSION.
+ * needs of it, and copies the offsets. Rule for a dense S, and for the rows of a pack unless the
+ * layout is zigzag: a multiple of P*T. Dense zigzag with P > 1: of lcm(2P, P*T). Packed zigzag with
+ * P > 1 pads: every document's physical length is rounded up to a multiple of 2P, then 2P rows at a
+ * time are added to the last entry, even an empty one, until a context-parallel rank's rows are a
+ * multiple of T. A pack of no tokens is legal: every rank has 0 rows.
+ * Errors: ARGUMENT (unknown layout, a value out of range, a length that does not divide, offsets that
+ * break their rules, named by sample and index), MEMORY, VERSION.
  */
 typedef int32_t (*cplayout_partition_create_fn)(const struct cplayout_host *host,
                                                 const struct cplayout_partition_args *args,
                                                 struct cplayout_partition **partition,
                                                 struct cplayout_error *error);
 
-/* NULL is allowed. */
+/* For partitions and tables. NULL is allowed. */
 typedef void (*cplayout_partition_destroy_fn)(struct cplayout_partition *partition);
 
 struct cplayout_partition_info {
@@ -61,10 +83,12 @@ struct cplayout_partition_info {
     /* Hash of the content (fragments in order), not of the name: partitions with equal identity are
      * the same and need no conversion. Never 0. */
     uint64_t identity;
-    uint64_t tokens; /* S */
-    uint64_t rows;   /* of all ranks together */
-    int32_t cp;      /* P */
-    int32_t tp;      /* T */
+    uint64_t tokens;      /* valid tokens of the stream; S if it is dense */
+    uint64_t stream_rows; /* rows of the stream, source padding included */
+    uint64_t rows;        /* of all ranks together, added padding included */
+    uint64_t documents;   /* 1 if the stream is dense */
+    int32_t cp;           /* P */
+    int32_t tp;           /* T */
 };
 
 typedef void (*cplayout_partition_describe_fn)(const struct cplayout_partition *partition,
@@ -73,10 +97,18 @@ typedef void (*cplayout_partition_describe_fn)(const struct cplayout_partition *
 struct cplayout_rank_info {
     uint64_t size;
     uint64_t rows;            /* local rows */
-    uint64_t valid_rows;      /* of them, tokens (not padding) */
-    uint64_t attention_pairs; /* causal (query, key) pairs whose query this rank holds:
-                               * sum over its tokens of position + 1 */
+    uint64_t valid_rows;      /* of them, tokens: no padding of either kind */
+    uint64_t attention_pairs; /* causal (query, key) pairs of tokens inside a document whose query
+                               * this rank holds: sum over its tokens of position + 1 */
 };
+
+/*
+ * Offsets of the documents as the layout pads them, documents + 1 of them: where each would begin if
+ * the ranks' rows were put back in order. Errors: ARGUMENT, CAPACITY.
+ */
+typedef int32_t (*cplayout_padded_offsets_fn)(const struct cplayout_partition *partition,
+                                              int64_t *offsets, uint64_t capacity, uint64_t *count,
+                                              struct cplayout_error *error);
 
 /* Errors: ARGUMENT if rank is not 0 ... P*T - 1. */
 typedef int32_t (*cplayout_rank_describe_fn)(const struct cplayout_partition *partition,
@@ -94,36 +126,78 @@ typedef int32_t (*cplayout_fragments_fn)(const struct cplayout_partition *partit
                                          struct cplayout_fragment *fragments, uint64_t capacity,
                                          uint64_t *count, struct cplayout_error *error);
 
-/* Global position of every local row of one rank, -1 for padding. Errors: ARGUMENT, CAPACITY. */
-typedef int32_t (*cplayout_positions_fn)(const struct cplayout_partition *partition, int32_t rank,
+enum {
+    CPLAYOUT_POSITIONS_GLOBAL = 0,   /* row of the stream */
+    CPLAYOUT_POSITIONS_DOCUMENT = 1, /* offset from the start of the row's document */
+};
+
+/* Which positions are asked for. */
+struct cplayout_positions_args {
+    uint64_t size;
+    int32_t rank;
+    int32_t kind; /* CPLAYOUT_POSITIONS_... */
+};
+
+/* Position of every local row of one rank, -1 for added padding. Errors: ARGUMENT, CAPACITY. */
+typedef int32_t (*cplayout_positions_fn)(const struct cplayout_partition *partition,
+                                         const struct cplayout_positions_args *args,
                                          int64_t *positions, uint64_t capacity, uint64_t *count,
                                          struct cplayout_error *error);
 
 /*
- * One part of the chain along which a linear layer passes its state: tokens start ... start+length-1
- * lie at local rows local ... local+length-1 of `rank`.
+ * One part of the chain along which a linear layer passes its state: rows start ... start+length-1 of
+ * the stream, all of one document, lie at local rows local ... local+length-1 of `rank`.
  */
 struct cplayout_chain_part {
     int64_t start;
     int64_t length;
     int64_t local;
+    int64_t position; /* of the first row in its document; 0: the part begins with a zero state,
+                       * else with the state that the part before it in the list ends with */
+    int64_t valid;    /* how many of the rows are tokens; they come first */
+    int64_t document; /* index, 0 for a dense stream */
     int32_t rank;
     int32_t reserved;
 };
 
 /*
- * The chain of the sequence: the fragments of all ranks in global order. The first part begins with
- * a zero state; each other takes the state that its predecessor ends with. Errors: CAPACITY.
+ * The chain of a partition: the rows of all ranks in order of the stream, cut at the borders of
+ * documents. Errors: ARGUMENT (a table), CAPACITY.
  */
 typedef int32_t (*cplayout_chain_fn)(const struct cplayout_partition *partition,
                                      struct cplayout_chain_part *parts, uint64_t capacity,
                                      uint64_t *count, struct cplayout_error *error);
 
+/* ---- Table ------------------------------------------------------------------------------------ */
+
+struct cplayout_table_args {
+    uint64_t size;
+    const struct cplayout_fragment *fragments; /* rank after rank, in local order; starts from -1 */
+    const uint64_t *counts;                    /* [P*T] fragments of each rank */
+};
+
+/*
+ * A table: the rows that each rank of a partition's group wants, in any order, overlapping or not.
+ * It serves as a route's target and for the queries of one rank. The partition may be destroyed
+ * before it; what is given is copied. `host` as above.
+ * Errors: ARGUMENT (a fragment outside of the stream or without rows, named by rank and index),
+ * MEMORY, VERSION.
+ */
+typedef int32_t (*cplayout_table_create_fn)(const struct cplayout_host *host,
+                                            const struct cplayout_partition *partition,
+                                            const struct cplayout_table_args *args,
+                                            struct cplayout_partition **table,
+                                            struct cplayout_error *error);
+
 /* ---- Route ------------------------------------------------------------------------------------ */
 
 /*
- * Builds the route from one partition to another for all ranks. Both must have the same S, P and T;
- * they may be destroyed before the route. `host` as above. Errors: ARGUMENT, MEMORY, VERSION.
+ * Builds the route from a partition to a partition or table for all ranks. Both must have the same
+ * stream, P and T; they may be destroyed before the route. `host` as above.
+ *
+ * The adjoint is the same route read backwards: copies go from dst back to src. A row that has several
+ * copies receives their sum, in ascending order of the ranks that hold them (its own in its place);
+ * a row without a copy receives zero. Errors: ARGUMENT, MEMORY, VERSION.
  */
 typedef int32_t (*cplayout_route_create_fn)(const struct cplayout_host *host,
                                             const struct cplayout_partition *source,
@@ -150,6 +224,7 @@ enum {
     CPLAYOUT_MOVES_KEPT = 0, /* rows that stay on the rank: src -> dst; peer is the rank itself */
     CPLAYOUT_MOVES_SENT = 1, /* rows sent: src is local, dst is the row on the peer */
     CPLAYOUT_MOVES_RECEIVED = 2, /* rows received: src is the row on the peer, dst is local */
+    CPLAYOUT_MOVES_PADS = 3,     /* rows of padding: src is -1, peer is the rank itself */
 };
 
 /* Consecutive rows that go from row src of the owner to row dst of the receiver. */
@@ -182,10 +257,12 @@ typedef int32_t (*cplayout_moves_fn)(const struct cplayout_route *route,
     SLOT(plan, partition_create)   \
     SLOT(plan, partition_destroy)  \
     SLOT(plan, partition_describe) \
+    SLOT(plan, padded_offsets)     \
     SLOT(plan, rank_describe)      \
     SLOT(plan, fragments)          \
     SLOT(plan, positions)          \
     SLOT(plan, chain)              \
+    SLOT(plan, table_create)       \
     SLOT(plan, route_create)       \
     SLOT(plan, route_destroy)      \
     SLOT(plan, route_describe)     \

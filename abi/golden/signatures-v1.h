@@ -31,6 +31,13 @@ _Static_assert(_Generic(((struct cplayout_core *)0)->get_interface,
                "core.get_interface");
 enum { locked_core_get_interface };
 
+_Static_assert(_Generic(((struct cplayout_core *)0)->check,
+                        int32_t (*)(const struct cplayout_create_args *,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "core.check");
+enum { locked_core_check };
+
 _Static_assert(_Generic(((struct cplayout_core *)0)->create,
                         int32_t (*)(const struct cplayout_create_args *, struct cplayout_context **,
                                     struct cplayout_error *) : 1,
@@ -152,6 +159,13 @@ _Static_assert(_Generic(((struct cplayout_plan_interface *)0)->partition_describ
                "plan.partition_describe");
 enum { locked_plan_partition_describe };
 
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->padded_offsets,
+                        int32_t (*)(const struct cplayout_partition *, int64_t *, uint64_t,
+                                    uint64_t *, struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.padded_offsets");
+enum { locked_plan_padded_offsets };
+
 _Static_assert(_Generic(((struct cplayout_plan_interface *)0)->rank_describe,
                         int32_t (*)(const struct cplayout_partition *, int32_t,
                                     struct cplayout_rank_info *, struct cplayout_error *) : 1,
@@ -168,7 +182,8 @@ _Static_assert(_Generic(((struct cplayout_plan_interface *)0)->fragments,
 enum { locked_plan_fragments };
 
 _Static_assert(_Generic(((struct cplayout_plan_interface *)0)->positions,
-                        int32_t (*)(const struct cplayout_partition *, int32_t, int64_t *, uint64_t,
+                        int32_t (*)(const struct cplayout_partition *,
+                                    const struct cplayout_positions_args *, int64_t *, uint64_t,
                                     uint64_t *, struct cplayout_error *) : 1,
                         default : 0),
                "plan.positions");
@@ -180,6 +195,14 @@ _Static_assert(_Generic(((struct cplayout_plan_interface *)0)->chain,
                         default : 0),
                "plan.chain");
 enum { locked_plan_chain };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->table_create,
+                        int32_t (*)(const struct cplayout_host *, const struct cplayout_partition *,
+                                    const struct cplayout_table_args *,
+                                    struct cplayout_partition **, struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.table_create");
+enum { locked_plan_table_create };
 
 _Static_assert(_Generic(((struct cplayout_plan_interface *)0)->route_create,
                         int32_t (*)(const struct cplayout_host *, const struct cplayout_partition *,

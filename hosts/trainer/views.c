@@ -40,10 +40,12 @@ static int read_chain(const struct plugin *plugin, const struct cplayout_partiti
 static int read_positions(const struct plugin *plugin, const struct cplayout_partition *partition,
                           struct view *view, struct cplayout_error *error)
 {
-    const int32_t rank = view->shard.rank;
+    const struct cplayout_positions_args args = {.size = sizeof(args),
+                                                 .rank = view->shard.rank,
+                                                 .kind = CPLAYOUT_POSITIONS_GLOBAL};
     uint64_t rows = 0;
 
-    if (plugin->plan->positions(partition, rank, NULL, 0, &rows, error) != CPLAYOUT_OK) {
+    if (plugin->plan->positions(partition, &args, NULL, 0, &rows, error) != CPLAYOUT_OK) {
         return -1;
     }
     view->positions = calloc(rows + 1, sizeof(*view->positions));
@@ -52,7 +54,7 @@ static int read_positions(const struct plugin *plugin, const struct cplayout_par
     }
     view->shard.rows = (int64_t)rows;
     view->shard.positions = view->positions;
-    return plugin->plan->positions(partition, rank, view->positions, rows, &rows, error) ==
+    return plugin->plan->positions(partition, &args, view->positions, rows, &rows, error) ==
                    CPLAYOUT_OK
                ? 0
                : -1;

@@ -19,6 +19,24 @@ static const struct cpl_option_spec specs[CPL_OPTION_COUNT] = {
             .least = 1,
             .most = CPL_RANKS_MOST,
         },
+    [CPL_OPTION_TENSOR_MODEL_PARALLEL_SIZE] =
+        {
+            .name = "tensor_model_parallel_size",
+            .type = CPL_TYPE_INTEGER,
+            .default_value = "1",
+            .values = "1 ... 65536",
+            .help = "ranks that share every layer's weights (t)",
+            .least = 1,
+            .most = CPL_RANKS_MOST,
+        },
+    [CPL_OPTION_SEQUENCE_PARALLEL] =
+        {
+            .name = "sequence_parallel",
+            .type = CPL_TYPE_BOOL,
+            .default_value = "false",
+            .values = "true, false",
+            .help = "rows are split over tensor-parallel ranks too (T = t, else 1)",
+        },
     [CPL_OPTION_LINEAR_CP_LAYOUT] =
         {
             .name = "linear_cp_layout",
@@ -65,6 +83,14 @@ static const struct cpl_option_spec specs[CPL_OPTION_COUNT] = {
             .values = "M G K L linear, * + D C H W attention, - MLP, E mixture of experts",
             .help = "one symbol per layer; unknown if not set",
         },
+    [CPL_OPTION_QKV_FORMAT] =
+        {
+            .name = "qkv_format",
+            .type = CPL_TYPE_CHOICE,
+            .default_value = "sbhd",
+            .values = "sbhd, bshd, thd",
+            .help = "order of activations; thd: packed documents",
+        },
     [CPL_OPTION_SEQ_LENGTH] =
         {
             .name = "seq_length",
@@ -96,8 +122,8 @@ const char *cpl_option_type_name(enum cpl_option_type type)
 {
     static const char *const names[] = {
         [CPL_TYPE_INTEGER] = "integer", [CPL_TYPE_NUMBER] = "number",
-        [CPL_TYPE_CHOICE] = "choice",   [CPL_TYPE_LAYOUT] = "layout",
-        [CPL_TYPE_PATTERN] = "pattern",
+        [CPL_TYPE_BOOL] = "boolean",    [CPL_TYPE_CHOICE] = "choice",
+        [CPL_TYPE_LAYOUT] = "layout",   [CPL_TYPE_PATTERN] = "pattern",
     };
 
     return names[type];
@@ -182,6 +208,20 @@ static bool parse_choice(const struct cpl_option_spec *spec, const struct cpl_op
     return false;
 }
 
+static bool parse_bool(struct cpl_option_value *value)
+{
+    static const char *const words[2][4] = {{"false", "no", "off", "0"},
+                                            {"true", "yes", "on", "1"}};
+
+    for (size_t i = 0; i < 8; i++) {
+        if (strcmp(value->text, words[i / 4][i % 4]) == 0) {
+            value->integer = (int64_t)(i / 4);
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool parse_value(const struct cpl_option_spec *spec, struct cpl_option_value *value)
 {
     switch (spec->type) {
@@ -189,6 +229,8 @@ static bool parse_value(const struct cpl_option_spec *spec, struct cpl_option_va
         return parse_integer(spec, value);
     case CPL_TYPE_NUMBER:
         return parse_number(spec, value);
+    case CPL_TYPE_BOOL:
+        return parse_bool(value);
     case CPL_TYPE_CHOICE:
         return parse_choice(spec, value);
     case CPL_TYPE_LAYOUT:
@@ -198,7 +240,20 @@ static bool parse_value(const struct cpl_option_spec *spec, struct cpl_option_va
     return false;
 }
 
-void cpl_options_parse(struct cpl_options *options, const struct cpl_setting *given, size_t count)
+/* A value given again with another text is a conflict for good. */
+static void set_value(struct cpl_options *options, enum cpl_option_id id, const char *text)
+{
+    struct cpl_option_value *const value = &options->values[id];
+    const bool differs = value->given && strcmp(value->text, text) != 0;
+
+    value->conflict = value->conflict || differs;
+    value->text = text;
+    value->given = true;
+    value->usable = parse_value(&specs[id], value) && !value->conflict;
+}
+
+enum cpl_status cpl_options_parse(struct cpl_options *options, const struct cpl_setting *given,
+                                  size_t count, struct cpl_error *error)
 {
     *options = (struct cpl_options){.given = given, .given_count = count};
     for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT; id++) {
@@ -206,16 +261,16 @@ void cpl_options_parse(struct cpl_options *options, const struct cpl_setting *gi
         options->values[id].usable = parse_value(&specs[id], &options->values[id]);
     }
     for (size_t i = 0; i < count; i++) {
-        const enum cpl_option_id id = cpl_option_find(given[i].name);
-        struct cpl_option_value *const value = &options->values[id < CPL_OPTION_COUNT ? id : 0];
-        const bool differs = value->given && strcmp(value->text, given[i].value) != 0;
+        enum cpl_option_id id;
 
-        if (id == CPL_OPTION_COUNT) {
-            continue;
+        if (given[i].name == NULL || given[i].value == NULL) {
+            return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "options",
+                                  "options[%zu] has a NULL name or value", i);
         }
-        value->text = given[i].value;
-        value->given = true;
-        value->conflict = value->conflict || differs;
-        value->usable = parse_value(&specs[id], value) && !value->conflict;
+        id = cpl_option_find(given[i].name);
+        if (id != CPL_OPTION_COUNT) {
+            set_value(options, id, given[i].value);
+        }
     }
+    return CPL_OK;
 }

@@ -11,14 +11,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
+
 enum cpl_option_id {
     CPL_OPTION_CONTEXT_PARALLEL_SIZE,
+    CPL_OPTION_TENSOR_MODEL_PARALLEL_SIZE,
+    CPL_OPTION_SEQUENCE_PARALLEL,
     CPL_OPTION_LINEAR_CP_LAYOUT,
     CPL_OPTION_ATTENTION_CP_LAYOUT,
     CPL_OPTION_BOUNDARY_CP_LAYOUT,
     CPL_OPTION_ATTENTION_ACCEPTS,
     CPL_OPTION_LINEAR_CHAIN,
     CPL_OPTION_HYBRID_LAYER_PATTERN,
+    CPL_OPTION_QKV_FORMAT,
     CPL_OPTION_SEQ_LENGTH,
     CPL_OPTION_TIMEOUT_SECONDS,
     CPL_OPTION_COUNT,
@@ -27,6 +32,7 @@ enum cpl_option_id {
 enum cpl_option_type {
     CPL_TYPE_INTEGER,
     CPL_TYPE_NUMBER,
+    CPL_TYPE_BOOL,   /* `integer` is 0 or 1 */
     CPL_TYPE_CHOICE, /* one of `values`, separated by ", " */
     CPL_TYPE_LAYOUT, /* checked by a rule: this room knows no layouts */
     CPL_TYPE_PATTERN,
@@ -42,7 +48,7 @@ struct cpl_option_spec {
     int64_t most;
 };
 
-/* An option as the host gave it. Strings are never NULL. */
+/* An option as the host gave it. */
 struct cpl_setting {
     const char *name;
     const char *value;
@@ -72,7 +78,8 @@ enum cpl_option_id cpl_option_find(const char *name);
 /* The name nearest to one that is unknown, NULL if none is near. */
 const char *cpl_option_nearest(const char *name);
 
-/* Fills in values and defaults. `given` must outlive the options. */
-void cpl_options_parse(struct cpl_options *options, const struct cpl_setting *given, size_t count);
+/* Fills in values and defaults. `given` must outlive the options. Errors: ARGUMENT (a NULL string). */
+enum cpl_status cpl_options_parse(struct cpl_options *options, const struct cpl_setting *given,
+                                  size_t count, struct cpl_error *error);
 
 #endif

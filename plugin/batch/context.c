@@ -28,6 +28,7 @@ static uint64_t digest_options(const struct cpl_registration *registration)
 
         switch (cpl_option_spec(id)->type) {
         case CPL_TYPE_INTEGER:
+        case CPL_TYPE_BOOL:
             hash = cpl_hash_word(hash, (uint64_t)value->integer);
             break;
         case CPL_TYPE_CHOICE:
@@ -101,17 +102,6 @@ static enum cpl_status take_place(const struct cpl_context_args *args, struct cp
     return args->group != NULL ? cpl_group_join(args->group, args->rank, error) : CPL_OK;
 }
 
-static enum cpl_status check_settings(const struct cpl_context_args *args, struct cpl_error *error)
-{
-    for (size_t i = 0; i < args->setting_count; i++) {
-        if (args->settings[i].name == NULL || args->settings[i].value == NULL) {
-            return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "options",
-                                  "options[%zu] has a NULL name or value", i);
-        }
-    }
-    return CPL_OK;
-}
-
 static enum cpl_status context_build(const struct cpl_context_args *args,
                                      const struct cpl_registration *registration,
                                      struct cpl_context **context, struct cpl_error *error)
@@ -141,20 +131,42 @@ static enum cpl_status context_build(const struct cpl_context_args *args,
     return CPL_OK;
 }
 
+/* What the rules allow and contexts do not have yet. */
+static enum cpl_status check_supported(const struct cpl_options *options, struct cpl_error *error)
+{
+    const struct cpl_option_value *const values = options->values;
+
+    if (values[CPL_OPTION_SEQUENCE_PARALLEL].integer != 0 &&
+        values[CPL_OPTION_TENSOR_MODEL_PARALLEL_SIZE].integer > 1) {
+        return cpl_fail_field(error, CPL_ERROR_UNSUPPORTED, "sequence_parallel",
+                              "contexts of this version do not split rows over tensor-parallel "
+                              "ranks; plan/1 does");
+    }
+    if (strcmp(values[CPL_OPTION_QKV_FORMAT].text, "thd") == 0) {
+        return cpl_fail_field(error, CPL_ERROR_UNSUPPORTED, "qkv_format",
+                              "contexts of this version take dense sequences only; plan/1 takes "
+                              "packed ones");
+    }
+    return CPL_OK;
+}
+
 static enum cpl_status register_rank(const struct cpl_context_args *args,
                                      struct cpl_context **context, struct cpl_error *error)
 {
     const int32_t ranks = args->group != NULL ? cpl_group_ranks(args->group) : 1;
     struct cpl_options options;
     struct cpl_registration registration;
-    enum cpl_status status = check_settings(args, error);
+    enum cpl_status status =
+        cpl_options_parse(&options, args->settings, args->setting_count, error);
 
     if (status != CPL_OK) {
         return status;
     }
-    cpl_options_parse(&options, args->settings, args->setting_count);
     registration = cpl_registration(&options, ranks);
     status = cpl_rules_apply(&registration, &args->reporter, error);
+    if (status == CPL_OK) {
+        status = check_supported(&options, error);
+    }
     if (status == CPL_OK && args->group != NULL) {
         status = cpl_group_check(args->group, error);
     }

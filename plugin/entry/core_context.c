@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "entry/core.h"
+#include "plan/rules.h"
 
 /* ---- Context ---------------------------------------------------------------------------------- */
 
@@ -38,6 +39,12 @@ _Static_assert(sizeof(struct cpl_setting) == sizeof(struct cplayout_option), "op
 _Static_assert(offsetof(struct cpl_setting, value) == offsetof(struct cplayout_option, value),
                "option");
 
+static enum cpl_status check_settings(const struct cplayout_create_args *args,
+                                      struct cpl_error *error)
+{
+    return args->option_count > 0 ? cpl_require(args->options, "options", error) : CPL_OK;
+}
+
 static enum cpl_status create_context(const struct cplayout_create_args *args,
                                       const struct cpl_host *host, struct cpl_context **context,
                                       struct cpl_error *error)
@@ -53,11 +60,47 @@ static enum cpl_status create_context(const struct cplayout_create_args *args,
         .rank = host->rank,
         .ranks = host->ranks,
     };
+    const enum cpl_status status = check_settings(args, error);
 
-    if (args->option_count > 0 && args->options == NULL) {
-        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "options", "options must not be NULL");
+    return status == CPL_OK ? cpl_context_create(&inner, context, error) : status;
+}
+
+/* Everything that create does without a rank. */
+static enum cpl_status check_options(const struct cplayout_create_args *args,
+                                     const struct cpl_log *log, struct cpl_error *error)
+{
+    struct diagnosis diagnosis = {args, log};
+    const struct cpl_reporter reporter = {deliver, &diagnosis};
+    struct cpl_options options;
+    struct cpl_registration registration;
+    enum cpl_status status = check_settings(args, error);
+
+    if (status == CPL_OK) {
+        status = cpl_options_parse(&options, (const struct cpl_setting *)args->options,
+                                   (size_t)args->option_count, error);
     }
-    return cpl_context_create(&inner, context, error);
+    if (status != CPL_OK) {
+        return status;
+    }
+    registration = cpl_registration(&options, 0);
+    return cpl_rules_apply(&registration, &reporter, error);
+}
+
+int32_t cpl_core_check(const struct cplayout_create_args *args, struct cplayout_error *error)
+{
+    struct cplayout_create_args copy;
+    const struct cpl_incoming incoming = {"args", &copy, sizeof(copy)};
+    struct cpl_host host = {.log = cpl_log_default()};
+    struct cpl_error problem;
+    enum cpl_status status = cpl_copy_in(&incoming, args, &problem);
+
+    if (status == CPL_OK) {
+        status = cpl_host_in(copy.host, &host, &problem);
+    }
+    if (status == CPL_OK) {
+        status = check_options(&copy, &host.log, &problem);
+    }
+    return cpl_leave(status, &problem, status == CPL_ERROR_CONFIGURATION ? NULL : &host.log, error);
 }
 
 int32_t cpl_core_create(const struct cplayout_create_args *args, struct cplayout_context **context,

@@ -9,7 +9,18 @@
 
 #include "plan/counts.h"
 
-/* Returns how many parts there are and writes up to `capacity` of them. `table` is a partition. */
-size_t cpl_chain(const struct cpl_table *table, struct cpl_part *parts, size_t capacity);
+struct cpl_chain_reader {
+    const struct cpl_table *table; /* a partition */
+    struct cpl_cutter cutter;
+    size_t piece; /* the next one */
+};
+
+struct cpl_chain_reader cpl_chain_reader(const struct cpl_table *table);
+
+/* false at the end of the chain. */
+bool cpl_chain_next(struct cpl_chain_reader *reader, struct cpl_part *part);
+
+/* How many parts there are. */
+size_t cpl_chain_parts(const struct cpl_table *table);
 
 #endif

@@ -3,8 +3,9 @@
 
 struct cpl_cutter cpl_cutter(const struct cpl_stream *stream, const struct cpl_piece *piece)
 {
-    return (struct cpl_cutter){
-        .stream = stream, .piece = piece, .document = cpl_stream_find(stream, piece->start)};
+    return (struct cpl_cutter){.stream = stream,
+                               .piece = piece,
+                               .document = cpl_stream_find(stream, piece->start)};
 }
 
 static int64_t clamp(int64_t value, int64_t most)
@@ -60,8 +61,7 @@ struct cpl_counts cpl_count_rank(const struct cpl_table *table, int32_t rank)
     struct cpl_counts counts = {0};
 
     for (size_t i = 0; i < pieces; i++) {
-        struct cpl_cutter cutter =
-            cpl_cutter(&table->stream, cpl_pieces_at(&table->rows, rank, i));
+        struct cpl_cutter cutter = cpl_cutter(&table->stream, cpl_pieces_at(&table->rows, rank, i));
         struct cpl_part part;
 
         while (cpl_cutter_next(&cutter, &part)) {
@@ -100,8 +100,7 @@ void cpl_positions(const struct cpl_table *table, int32_t rank, enum cpl_positio
     const size_t pieces = cpl_pieces_count(&table->rows, rank);
 
     for (size_t i = 0; i < pieces; i++) {
-        struct cpl_cutter cutter =
-            cpl_cutter(&table->stream, cpl_pieces_at(&table->rows, rank, i));
+        struct cpl_cutter cutter = cpl_cutter(&table->stream, cpl_pieces_at(&table->rows, rank, i));
         struct cpl_part part;
 
         while (cpl_cutter_next(&cutter, &part)) {

@@ -25,12 +25,12 @@ struct cpl_hand {
 };
 
 struct cpl_dealer {
-    struct cpl_hand rows;    /* of the stream: in global order */
-    struct cpl_hand pads;    /* in order of local rows within a rank */
-    uint32_t *last_pad;      /* [ranks] 1 + index of a rank's last padding; NULL: there is none */
-    int64_t position;        /* next row of the stream */
-    int64_t remaining;       /* rows of the stream before padding begins */
-    int64_t window;          /* rows of one logical rank */
+    struct cpl_hand rows; /* of the stream: in global order */
+    struct cpl_hand pads; /* in order of local rows within a rank */
+    uint32_t *last_pad;   /* [ranks] 1 + index of a rank's last padding; NULL: there is none */
+    int64_t position;     /* next row of the stream */
+    int64_t remaining;    /* rows of the stream before padding begins */
+    int64_t window;       /* rows of one logical rank */
     int32_t tp;
     int64_t *held; /* [cp] rows given to each context-parallel rank so far */
 };

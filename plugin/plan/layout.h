@@ -16,9 +16,9 @@ struct cpl_stream;
 
 /* A sequence on P context-parallel ranks, each cut into T windows. */
 struct cpl_shape {
-    int64_t tokens; /* S of a dense sequence; not read where there is a stream */
-    int32_t cp;     /* P */
-    int32_t tp;     /* T */
+    int64_t tokens;                  /* S of a dense sequence; not read where there is a stream */
+    int32_t cp;                      /* P */
+    int32_t tp;                      /* T */
     const struct cpl_stream *stream; /* packed documents; NULL: dense */
 };
 

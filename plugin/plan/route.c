@@ -178,8 +178,8 @@ static enum cpl_status list_pads(struct cpl_moves *moves, const struct cpl_table
     for (size_t i = 0; i < count; i++) {
         const struct cpl_piece *const pad = cpl_pieces_at(&target->pads, rank, i);
 
-        list[i] = (struct cpl_move){
-            .src = -1, .dst = pad->local, .rows = pad->length, .peer = rank};
+        list[i] =
+            (struct cpl_move){.src = -1, .dst = pad->local, .rows = pad->length, .peer = rank};
     }
     *moves = (struct cpl_moves){.list = list, .count = count};
     return CPL_OK;

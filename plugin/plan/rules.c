@@ -84,6 +84,18 @@ static int32_t cp_of(const struct run *run)
     return cp->usable ? (int32_t)cp->integer : 0;
 }
 
+/* T: tensor-parallel ranks that rows are split over; 0 if it is not usable. */
+static int32_t tp_of(const struct run *run)
+{
+    const struct cpl_option_value *const tp = value_of(run, CPL_OPTION_TENSOR_MODEL_PARALLEL_SIZE);
+    const struct cpl_option_value *const split = value_of(run, CPL_OPTION_SEQUENCE_PARALLEL);
+
+    if (!tp->usable || !split->usable) {
+        return 0;
+    }
+    return split->integer != 0 ? (int32_t)tp->integer : 1;
+}
+
 static void option_unknown(struct run *run)
 {
     const struct cpl_options *const options = run->registration->options;
@@ -152,13 +164,17 @@ static void pattern_symbol(struct run *run)
 static void group_size(struct run *run)
 {
     const int32_t ranks = run->registration->group_ranks;
-    const int32_t cp = cp_of(run);
+    const int64_t wanted = (int64_t)cp_of(run) * tp_of(run);
+    const struct hint split = tp_of(run) == 1
+                                  ? hint("%s", "")
+                                  : hint(" and rows are split over %d windows each", tp_of(run));
 
-    if (cp != 0 && ranks != 0 && ranks != cp) {
+    if (wanted != 0 && ranks != 0 && ranks != wanted) {
         fire(run, name_of(CPL_OPTION_CONTEXT_PARALLEL_SIZE),
-             hint("set it to %d, or give a group of %d ranks", ranks, cp),
-             "the group has %d rank%s but context_parallel_size is %d", ranks,
-             ranks == 1 ? "" : "s", cp);
+             hint("give a group of %" PRId64 " rank%s, or change the sizes", wanted,
+                  wanted == 1 ? "" : "s"),
+             "the group has %d rank%s but context_parallel_size is %d%s", ranks,
+             ranks == 1 ? "" : "s", cp_of(run), split.text);
     }
 }
 
@@ -200,23 +216,41 @@ static int64_t unit_in_use(const struct run *run)
     const struct cpl_layout *const in_use[] = {r->linear, r->attention, r->boundary};
     const bool known = r->linear != NULL && r->attention != NULL && r->boundary != NULL;
 
-    return known && cp_of(run) != 0 ? cpl_layouts_unit(in_use, 3, cp_of(run), 1) : 0;
+    if (!known || cp_of(run) == 0 || tp_of(run) == 0) {
+        return 0;
+    }
+    return cpl_layouts_unit(in_use, 3, cp_of(run), tp_of(run));
 }
 
 static void sequence_indivisible(struct run *run)
 {
     const struct cpl_option_value *const length = value_of(run, CPL_OPTION_SEQ_LENGTH);
+    const struct cpl_option_value *const format = value_of(run, CPL_OPTION_QKV_FORMAT);
     const int64_t unit = unit_in_use(run);
     char nearest[64];
 
-    if (!length->usable || unit == 0 || length->integer % unit == 0) {
+    /* Packed documents are padded, not cut: their lengths are a batch's affair. */
+    if (!length->usable || !format->usable || strcmp(format->text, "thd") == 0 || unit == 0 ||
+        length->integer % unit == 0) {
         return;
     }
     cpl_nearest_lengths(nearest, length->integer, unit);
     fire(run, name_of(CPL_OPTION_SEQ_LENGTH), hint("nearest lengths: %s", nearest),
          "seq_length %" PRId64 " is not a multiple of %" PRId64
-         ", which the layouts in use need at context_parallel_size %d",
-         length->integer, unit, cp_of(run));
+         ", which the layouts in use need with P = %d and T = %d",
+         length->integer, unit, cp_of(run), tp_of(run));
+}
+
+static void sequence_parallel_without_tp(struct run *run)
+{
+    const struct cpl_option_value *const tp = value_of(run, CPL_OPTION_TENSOR_MODEL_PARALLEL_SIZE);
+    const struct cpl_option_value *const split = value_of(run, CPL_OPTION_SEQUENCE_PARALLEL);
+
+    if (tp->usable && split->usable && split->integer != 0 && tp->integer == 1) {
+        fire(run, name_of(CPL_OPTION_SEQUENCE_PARALLEL),
+             hint("set tensor_model_parallel_size, or leave sequence_parallel out"),
+             "sequence_parallel has nothing to split over: tensor_model_parallel_size is 1");
+    }
 }
 
 static const struct rule rules[] = {
@@ -228,6 +262,7 @@ static const struct rule rules[] = {
     {"attention.layout_unsupported", CPL_ERROR, attention_layout_unsupported},
     {"linear.chain_unsupported", CPL_ERROR, linear_chain_unsupported},
     {"sequence.indivisible", CPL_ERROR, sequence_indivisible},
+    {"sequence.parallel_without_tp", CPL_WARNING, sequence_parallel_without_tp},
 };
 
 /* NULL if the option is not usable or names no layout. */

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum cpl_status cpl_stream_dense(struct cpl_stream *stream, int64_t tokens,
-                                 struct cpl_arena *arena, struct cpl_error *error)
+enum cpl_status cpl_stream_dense(struct cpl_stream *stream, int64_t tokens, struct cpl_arena *arena,
+                                 struct cpl_error *error)
 {
     struct cpl_document *document;
 
@@ -14,8 +14,8 @@ enum cpl_status cpl_stream_dense(struct cpl_stream *stream, int64_t tokens,
         return cpl_fail_memory(error);
     }
     *document = (struct cpl_document){.length = tokens, .valid = tokens};
-    *stream = (struct cpl_stream){
-        .documents = document, .count = 1, .rows = tokens, .tokens = tokens};
+    *stream =
+        (struct cpl_stream){.documents = document, .count = 1, .rows = tokens, .tokens = tokens};
     return CPL_OK;
 }
 

@@ -35,8 +35,8 @@ struct cpl_lengths {
 };
 
 /* One document of `tokens`, which have been checked. Errors: MEMORY. */
-enum cpl_status cpl_stream_dense(struct cpl_stream *stream, int64_t tokens,
-                                 struct cpl_arena *arena, struct cpl_error *error);
+enum cpl_status cpl_stream_dense(struct cpl_stream *stream, int64_t tokens, struct cpl_arena *arena,
+                                 struct cpl_error *error);
 
 /*
  * Samples one after the other, joined by their physical offsets. Errors: ARGUMENT (too few entries,

@@ -37,8 +37,10 @@ static enum cpl_status index_ranks(struct cpl_pieces *pieces, const struct cpl_h
     for (size_t i = 0; i < hand->count; i++) {
         of_rank[first[hand->pieces[i].rank + 1]++] = (uint32_t)i;
     }
-    *pieces = (struct cpl_pieces){
-        .list = hand->pieces, .count = hand->count, .of_rank = of_rank, .first = first};
+    *pieces = (struct cpl_pieces){.list = hand->pieces,
+                                  .count = hand->count,
+                                  .of_rank = of_rank,
+                                  .first = first};
     return CPL_OK;
 }
 

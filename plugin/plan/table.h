@@ -30,14 +30,14 @@ struct cpl_table {
     struct cpl_stream stream;
     int32_t cp;
     int32_t tp;
-    int32_t ranks;         /* P * T */
+    int32_t ranks;          /* P * T */
     struct cpl_pieces rows; /* by start, so that they are also the chain of a linear layer */
     struct cpl_pieces pads; /* padding that the layout adds; by local row within a rank */
     const int64_t *reach;   /* [rows.count] furthest end up to each piece; NULL: ends ascend too */
     const int64_t *padded;  /* [documents + 1] offsets of the documents as the layout pads them */
     const struct cpl_fragment *wanted; /* of a wanted table, rank after rank; NULL: a partition */
     const size_t *wanted_first;        /* [ranks + 1] where each rank begins in wanted */
-    uint64_t identity;      /* hash of the content, never 0 */
+    uint64_t identity;                 /* hash of the content, never 0 */
 };
 
 /* Applies a layout. Errors: those of cpl_shape_check, ARGUMENT (padded beyond int32), MEMORY. */

@@ -11,8 +11,8 @@ static enum cpl_status check_fragment(const struct cpl_stream *stream,
 {
     const bool padding = fragment->start == -1;
 
-    if (fragment->length < 1 || (!padding && (fragment->start < 0 ||
-                                              fragment->start > stream->rows - fragment->length))) {
+    if (fragment->length < 1 ||
+        (!padding && (fragment->start < 0 || fragment->start > stream->rows - fragment->length))) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "fragments",
                               "fragment %zu of rank %d is (%" PRId64 ", %" PRId64
                               "); the stream has %" PRId64 " rows, padding starts at -1",

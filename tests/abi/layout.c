@@ -240,11 +240,20 @@ static void print_partition_structs(void)
     MEMBER(cplayout_partition_args, sequence);
     MEMBER(cplayout_partition_args, cp);
     MEMBER(cplayout_partition_args, tp);
+    MEMBER(cplayout_partition_args, samples);
+    MEMBER(cplayout_partition_args, sample_count);
+
+    FIXED(cplayout_lengths);
+    MEMBER(cplayout_lengths, cu_seqlens);
+    MEMBER(cplayout_lengths, cu_seqlens_padded);
+    MEMBER(cplayout_lengths, entries);
 
     GROWS(cplayout_partition_info);
     MEMBER(cplayout_partition_info, size);
     MEMBER(cplayout_partition_info, identity);
     MEMBER(cplayout_partition_info, tokens);
+    MEMBER(cplayout_partition_info, stream_rows);
+    MEMBER(cplayout_partition_info, documents);
     MEMBER(cplayout_partition_info, rows);
     MEMBER(cplayout_partition_info, cp);
     MEMBER(cplayout_partition_info, tp);
@@ -259,10 +268,23 @@ static void print_partition_structs(void)
     MEMBER(cplayout_fragment, start);
     MEMBER(cplayout_fragment, length);
 
+    GROWS(cplayout_positions_args);
+    MEMBER(cplayout_positions_args, size);
+    MEMBER(cplayout_positions_args, rank);
+    MEMBER(cplayout_positions_args, kind);
+
+    GROWS(cplayout_table_args);
+    MEMBER(cplayout_table_args, size);
+    MEMBER(cplayout_table_args, fragments);
+    MEMBER(cplayout_table_args, counts);
+
     FIXED(cplayout_chain_part);
     MEMBER(cplayout_chain_part, start);
     MEMBER(cplayout_chain_part, length);
     MEMBER(cplayout_chain_part, local);
+    MEMBER(cplayout_chain_part, position);
+    MEMBER(cplayout_chain_part, valid);
+    MEMBER(cplayout_chain_part, document);
     MEMBER(cplayout_chain_part, rank);
     MEMBER(cplayout_chain_part, reserved);
 }
@@ -361,6 +383,9 @@ static void print_call_constants(void)
     CONSTANT(CPLAYOUT_MOVES_KEPT);
     CONSTANT(CPLAYOUT_MOVES_SENT);
     CONSTANT(CPLAYOUT_MOVES_RECEIVED);
+    CONSTANT(CPLAYOUT_MOVES_PADS);
+    CONSTANT(CPLAYOUT_POSITIONS_GLOBAL);
+    CONSTANT(CPLAYOUT_POSITIONS_DOCUMENT);
 }
 
 static void print_texts(void)

@@ -89,10 +89,17 @@ static void check_option(const struct cplayout_option_info *info)
 static void test_listing(void)
 {
     static const struct cplayout_option known[] = {
-        {"context_parallel_size", "1"},    {"linear_cp_layout", "zigzag"},
-        {"attention_cp_layout", "zigzag"}, {"boundary_cp_layout", ""},
-        {"attention_accepts", "zigzag"},   {"linear_chain", "rank"},
-        {"hybrid_layer_pattern", ""},      {"seq_length", "0"},
+        {"context_parallel_size", "1"},
+        {"tensor_model_parallel_size", "1"},
+        {"sequence_parallel", "false"},
+        {"qkv_format", "sbhd"},
+        {"linear_cp_layout", "zigzag"},
+        {"attention_cp_layout", "zigzag"},
+        {"boundary_cp_layout", ""},
+        {"attention_accepts", "zigzag"},
+        {"linear_chain", "rank"},
+        {"hybrid_layer_pattern", ""},
+        {"seq_length", "0"},
         {"timeout_seconds", "600"},
     };
     struct listing listing = {0};

@@ -190,7 +190,10 @@ Test(route, carried_out_by_either_end_gives_the_target)
 
 static void check_there_and_back(const struct pair *pair)
 {
-    const struct cpl_shape *const shape = &pair->source.shape;
+    const struct cpl_shape local = {.tokens = pair->source.stream.rows,
+                                    .cp = pair->source.cp,
+                                    .tp = pair->source.tp};
+    const struct cpl_shape *const shape = &local;
     const struct data source = data_of(&pair->from);
     const struct data there = carry_out(pair, &source, true);
     char from[32];
@@ -442,9 +445,9 @@ static void check_partner(const struct pair *pair, int32_t rank)
 
 static void check_mirror(const struct pair *pair)
 {
-    const int32_t cp = pair->source.shape.cp;
+    const int32_t cp = pair->source.cp;
 
-    if (!is_mirror_to_zigzag(pair) || pair->source.shape.tp != 1) {
+    if (!is_mirror_to_zigzag(pair) || pair->source.tp != 1) {
         return;
     }
     for (int32_t rank = 0; rank < cp / 2 * 2; rank++) {

@@ -86,8 +86,8 @@ static void check_cover(const struct subject *subject)
     const struct oracle *const oracle = &subject->oracle;
     int64_t token = 0;
 
-    for (size_t i = 0; i < table->count; i++) {
-        const struct cpl_piece *const piece = &table->pieces[i];
+    for (size_t i = 0; i < table->rows.count; i++) {
+        const struct cpl_piece *const piece = &table->rows.list[i];
 
         cr_assert_eq(piece->start, token, "%s: piece %zu leaves a gap", oracle->text, i);
         cr_assert_gt(piece->length, 0, "%s: piece %zu is empty", oracle->text, i);
@@ -112,9 +112,9 @@ static void check_shape(const struct subject *subject)
     const struct cpl_table *const table = &subject->table;
     const struct oracle *const oracle = &subject->oracle;
 
-    cr_assert_eq(table->shape.tokens, oracle->tokens);
-    cr_assert_eq(table->shape.cp, oracle->cp);
-    cr_assert_eq(table->shape.tp, oracle->tp);
+    cr_assert_eq(table->stream.rows, oracle->tokens);
+    cr_assert_eq(table->cp, oracle->cp);
+    cr_assert_eq(table->tp, oracle->tp);
     cr_assert_eq(table->ranks, oracle->ranks);
     cr_assert_neq(table->identity, 0);
     for (int32_t rank = 0; rank < oracle->ranks; rank++) {
@@ -132,11 +132,11 @@ Test(table, keeps_its_shape_and_equal_rows)
 static size_t check_rank_order(const struct subject *subject, int32_t rank)
 {
     const struct oracle *const oracle = &subject->oracle;
-    const size_t count = cpl_table_pieces(&subject->table, rank);
+    const size_t count = cpl_pieces_count(&(&subject->table)->rows, rank);
     int64_t row = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct cpl_piece *const piece = cpl_table_piece(&subject->table, rank, i);
+        const struct cpl_piece *const piece = cpl_pieces_at(&(&subject->table)->rows, rank, i);
 
         cr_assert_eq(piece->rank, rank, "%s: piece %zu of rank %d", oracle->text, i, rank);
         cr_assert_eq(piece->local, row, "%s: piece %zu of rank %d begins at row %" PRId64,
@@ -157,7 +157,7 @@ static void check_order(const struct subject *subject)
     for (int32_t rank = 0; rank < subject->oracle.ranks; rank++) {
         count += check_rank_order(subject, rank);
     }
-    cr_assert_eq(count, subject->table.count, "%s: pieces of all ranks", subject->oracle.text);
+    cr_assert_eq(count, subject->table.rows.count, "%s: pieces of all ranks", subject->oracle.text);
 }
 
 Test(table, orders_the_pieces_of_a_rank_by_local_row)
@@ -172,7 +172,7 @@ static void check_positions(const struct subject *subject)
 
     for (int32_t rank = 0; rank < oracle->ranks; rank++) {
         positions[oracle->rows] = -7;
-        cpl_positions(&subject->table, rank, positions);
+        cpl_positions(&subject->table, rank, CPL_POSITION_GLOBAL, positions);
         for (int64_t row = 0; row < oracle->rows; row++) {
             cr_assert_eq(positions[row], oracle_token(oracle, rank, row),
                          "%s: position at rank %d row %" PRId64, oracle->text, rank, row);
@@ -193,12 +193,12 @@ static void check_find(const struct subject *subject)
     for (int64_t token = 0; token < subject->oracle.tokens; token++) {
         const size_t index = cpl_table_find(table, token);
 
-        cr_assert_lt(index, table->count, "%s: token %" PRId64, subject->oracle.text, token);
-        cr_assert(table->pieces[index].start <= token &&
-                      token < table->pieces[index].start + table->pieces[index].length,
+        cr_assert_lt(index, table->rows.count, "%s: token %" PRId64, subject->oracle.text, token);
+        cr_assert(table->rows.list[index].start <= token &&
+                      token < table->rows.list[index].start + table->rows.list[index].length,
                   "%s: token %" PRId64 " is not in piece %zu", subject->oracle.text, token, index);
     }
-    cr_assert_eq(cpl_table_find(table, subject->oracle.tokens), table->count);
+    cr_assert_eq(cpl_table_find(table, subject->oracle.tokens), table->rows.count);
 }
 
 Test(table, finds_the_piece_of_every_position)
@@ -209,7 +209,7 @@ Test(table, finds_the_piece_of_every_position)
 static void check_pairs(const struct subject *subject)
 {
     for (int32_t rank = 0; rank < subject->oracle.ranks; rank++) {
-        cr_assert_eq(cpl_attention_pairs(&subject->table, rank),
+        cr_assert_eq(cpl_count_rank(&subject->table, rank).attention_pairs,
                      oracle_pairs(&subject->oracle, rank), "%s: pairs of rank %d",
                      subject->oracle.text, rank);
     }
@@ -229,9 +229,10 @@ static bool continues(const struct cpl_piece *before, const struct cpl_piece *af
 static void check_merged(const struct subject *subject)
 {
     for (int32_t rank = 0; rank < subject->oracle.ranks; rank++) {
-        for (size_t i = 1; i < cpl_table_pieces(&subject->table, rank); i++) {
-            const struct cpl_piece *const before = cpl_table_piece(&subject->table, rank, i - 1);
-            const struct cpl_piece *const after = cpl_table_piece(&subject->table, rank, i);
+        for (size_t i = 1; i < cpl_pieces_count(&(&subject->table)->rows, rank); i++) {
+            const struct cpl_piece *const before =
+                cpl_pieces_at(&(&subject->table)->rows, rank, i - 1);
+            const struct cpl_piece *const after = cpl_pieces_at(&(&subject->table)->rows, rank, i);
 
             cr_assert(!continues(before, after), "%s: rank %d pieces %zu and %zu are one",
                       subject->oracle.text, rank, i - 1, i);
@@ -252,12 +253,13 @@ static void check_chain(const struct subject *subject)
     struct oracle_part parts[TOKENS_MOST];
     const int64_t count = oracle_parts(&subject->oracle, parts);
 
-    cr_assert_eq(table->count, (size_t)count, "%s: %zu parts", subject->oracle.text, table->count);
-    for (size_t i = 0; i < table->count; i++) {
-        cr_assert_eq(table->pieces[i].start, parts[i].start);
-        cr_assert_eq(table->pieces[i].length, parts[i].length);
-        cr_assert_eq(table->pieces[i].local, parts[i].local);
-        cr_assert_eq(table->pieces[i].rank, parts[i].rank);
+    cr_assert_eq(table->rows.count, (size_t)count, "%s: %zu parts", subject->oracle.text,
+                 table->rows.count);
+    for (size_t i = 0; i < table->rows.count; i++) {
+        cr_assert_eq(table->rows.list[i].start, parts[i].start);
+        cr_assert_eq(table->rows.list[i].length, parts[i].length);
+        cr_assert_eq(table->rows.list[i].local, parts[i].local);
+        cr_assert_eq(table->rows.list[i].rank, parts[i].rank);
     }
 }
 
@@ -273,8 +275,8 @@ static void check_chain_count(const struct subject *subject)
 
     /* Chunks P - 1 and P of zigzag lie one behind the other on the last rank. */
     if (subject->oracle.tp == 1) {
-        cr_assert_eq(subject->table.count, (size_t)(zigzag && cp > 1 ? 2 * cp - 1 : cp),
-                     "%s: %zu parts", subject->oracle.text, subject->table.count);
+        cr_assert_eq(subject->table.rows.count, (size_t)(zigzag && cp > 1 ? 2 * cp - 1 : cp),
+                     "%s: %zu parts", subject->oracle.text, subject->table.rows.count);
     }
 }
 
@@ -488,21 +490,21 @@ struct refusal {
 enum { KIND_CP, KIND_TP, KIND_RANKS, KIND_TOKENS };
 
 static const struct refusal refusals[] = {
-    {{64, 0, 1}, {0, 0}, KIND_CP},
-    {{64, -3, 1}, {-3, 0}, KIND_CP},
-    {{64, INT32_MIN, 1}, {INT32_MIN, 0}, KIND_CP},
-    {{64, 1, 0}, {0, 0}, KIND_TP},
-    {{64, 2, -5}, {-5, 0}, KIND_TP},
-    {{64, 2, INT32_MIN}, {INT32_MIN, 0}, KIND_TP},
-    {{64, 65536, 65536}, {65536, 0}, KIND_RANKS},
-    {{64, INT32_MAX, INT32_MAX}, {INT32_MAX, 0}, KIND_RANKS},
-    {{64, INT32_MAX, 2}, {INT32_MAX, 2}, KIND_RANKS},
-    {{64, 3, INT32_MAX}, {3, INT32_MAX}, KIND_RANKS},
-    {{0, 2, 2}, {0, 0}, KIND_TOKENS},
-    {{-64, 2, 2}, {-64, 0}, KIND_TOKENS},
-    {{INT64_MIN, 2, 2}, {INT64_MIN, 0}, KIND_TOKENS},
-    {{INT64_C(0x100000000), 2, 2}, {INT64_C(0x100000000), INT64_C(0xffffffff)}, KIND_TOKENS},
-    {{INT64_MAX, 1, 1}, {INT64_MAX, 0}, KIND_TOKENS},
+    {{64, 0, 1, NULL}, {0, 0}, KIND_CP},
+    {{64, -3, 1, NULL}, {-3, 0}, KIND_CP},
+    {{64, INT32_MIN, 1, NULL}, {INT32_MIN, 0}, KIND_CP},
+    {{64, 1, 0, NULL}, {0, 0}, KIND_TP},
+    {{64, 2, -5, NULL}, {-5, 0}, KIND_TP},
+    {{64, 2, INT32_MIN, NULL}, {INT32_MIN, 0}, KIND_TP},
+    {{64, 65536, 65536, NULL}, {65536, 0}, KIND_RANKS},
+    {{64, INT32_MAX, INT32_MAX, NULL}, {INT32_MAX, 0}, KIND_RANKS},
+    {{64, INT32_MAX, 2, NULL}, {INT32_MAX, 2}, KIND_RANKS},
+    {{64, 3, INT32_MAX, NULL}, {3, INT32_MAX}, KIND_RANKS},
+    {{0, 2, 2, NULL}, {0, 0}, KIND_TOKENS},
+    {{-64, 2, 2, NULL}, {-64, 0}, KIND_TOKENS},
+    {{INT64_MIN, 2, 2, NULL}, {INT64_MIN, 0}, KIND_TOKENS},
+    {{INT64_C(0x100000000), 2, 2, NULL}, {INT64_C(0x100000000), INT64_C(0xffffffff)}, KIND_TOKENS},
+    {{INT64_MAX, 1, 1, NULL}, {INT64_MAX, 0}, KIND_TOKENS},
 };
 
 enum { REFUSALS = sizeof(refusals) / sizeof(refusals[0]) };
@@ -604,7 +606,8 @@ static int128 window_pairs(const struct run *runs, int count, int64_t low, int64
 /* Checks the windows of one context-parallel rank; returns their pairs together. */
 static int128 check_long_rank(const struct cpl_table *table, const char *layout, int32_t cp_rank)
 {
-    const struct cpl_shape *const shape = &table->shape;
+    const struct cpl_shape local = {.tokens = table->stream.rows, .cp = table->cp, .tp = table->tp};
+    const struct cpl_shape *const shape = &local;
     const int64_t window = shape->tokens / table->ranks;
     struct run runs[2];
     const int count = runs_of(layout, shape, cp_rank, runs);
@@ -612,7 +615,7 @@ static int128 check_long_rank(const struct cpl_table *table, const char *layout,
 
     for (int32_t tp_rank = 0; tp_rank < shape->tp; tp_rank++) {
         const int128 expected = window_pairs(runs, count, tp_rank * window, (tp_rank + 1) * window);
-        const int64_t pairs = cpl_attention_pairs(table, cp_rank * shape->tp + tp_rank);
+        const int64_t pairs = cpl_count_rank(table, cp_rank * shape->tp + tp_rank).attention_pairs;
 
         cr_assert((int128)pairs == expected,
                   "%s S=%" PRId64 " P=%d T=%d: cp rank %d window %d has %" PRId64 " pairs", layout,
@@ -689,7 +692,8 @@ static struct cost cost_of(const char *layout, const struct cpl_shape *shape)
     cr_assert_eq(cpl_table_build(&table, cpl_layout_find(layout), shape, &arena, &error), CPL_OK,
                  "%s", error.message);
     cpl_arena_fini(&arena);
-    return (struct cost){.calls = counted.calls, .bytes = counted.bytes, .pieces = table.count};
+    return (
+        struct cost){.calls = counted.calls, .bytes = counted.bytes, .pieces = table.rows.count};
 }
 
 Test(long_sequence, costs_as_much_as_a_short_one)
