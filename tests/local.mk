@@ -7,12 +7,17 @@
 # Criterion programs, linked with the plugin's internals.
 unit_tests = \
 	tests/unit/test_base \
+	tests/unit/test_lengths \
+	tests/unit/test_packed \
 	tests/unit/test_route \
 	tests/unit/test_schedule \
-	tests/unit/test_table
+	tests/unit/test_table \
+	tests/unit/test_wanted \
+	tests/unit/test_wanted_edges
 
 # Plain TAP programs for the contract.
 abi_tests = \
+	tests/abi/growth \
 	tests/abi/signatures
 
 # Plain TAP programs that include <dlpack/dlpack.h>.
@@ -55,16 +60,26 @@ docs_scripts = \
 
 # Scripts that run the command named by CPLAYOUT.
 command_scripts = \
-	tests/tools/command.py
+	tests/tools/cases.py \
+	tests/tools/check.py \
+	tests/tools/command.py \
+	tests/tools/manual.py \
+	tests/tools/packed.py
 
 # Scripts that run the trainer named by CPLAYOUT_TRAINER.
 trainer_scripts = \
 	tests/trainer/command.py
 
+# Scripts that make installcheck runs.
+install_scripts = \
+	tests/install/installed.sh
+
 # Code that several tests share.
 test_support_sources = \
 	tests/oracle/oracle.c \
 	tests/oracle/oracle.h \
+	tests/oracle/packed.c \
+	tests/oracle/packed.h \
 	tests/threads/block.c \
 	tests/threads/block.h \
 	tests/threads/host.c \
@@ -73,6 +88,7 @@ test_support_sources = \
 	tests/threads/play.h \
 	tests/threads/tap.c \
 	tests/threads/tap.h \
+	tests/unit/packs.h \
 	tests/unit/support.h
 
 # What tests and scripts read.
@@ -81,9 +97,13 @@ test_data = \
 	abi/golden/x86_64-v1.txt \
 	tests/abi/layout.c \
 	tests/abi/tap.bash \
+	tests/cases/check.json \
 	tests/cases/map.json \
 	tests/cases/route.json \
-	tests/suppressions/lsan.txt
+	tests/install/host.c \
+	tests/suppressions/lsan.txt \
+	tests/tools/oracle.py \
+	tests/tools/tap.py
 
 # --- trainer tests: three lines each --------------------------------------------------------------
 #
@@ -141,7 +161,8 @@ tests_libsupport_la_SOURCES = $(test_support_sources)
 LDADD = tests/libsupport.la libcpl.la $(CRITERION_LIBS) -lpthread -ldl -lm
 
 EXTRA_DIST += \
-	$(abi_scripts) $(docs_scripts) $(command_scripts) $(trainer_scripts) $(test_data)
+	$(abi_scripts) $(docs_scripts) $(command_scripts) $(trainer_scripts) $(install_scripts) \
+	$(test_data)
 
 # --- how they run ---------------------------------------------------------------------------------
 
@@ -172,6 +193,18 @@ AM_TESTS_ENVIRONMENT = \
 	export LSAN_OPTIONS='suppressions=$(abs_top_srcdir)/tests/suppressions/lsan.txt:print_suppressions=0'; \
 	export UBSAN_OPTIONS='print_stacktrace=1'; \
 	export TSAN_OPTIONS='second_deadlock_stack=1:allocator_may_return_null=1';
+
+# After make install, with the same DESTDIR if there was one. Empty: there is no command.
+if BUILD_COMMAND
+installed_command = $(DESTDIR)$(bindir)/cplayout
+endif
+
+installcheck-local:
+	@$(AM_TESTS_ENVIRONMENT) \
+	export DESTDIR='$(DESTDIR)' PKG_CONFIG='$(PKG_CONFIG)'; \
+	export includedir='$(includedir)' pkglibdir='$(pkglibdir)' pkgconfigdir='$(pkgconfigdir)'; \
+	export CPLAYOUT='$(installed_command)'; \
+	$(TEST_LAUNCHER) $(BASH_PROGRAM) $(top_srcdir)/tests/install/installed.sh
 
 # For ./run test --only.
 list-tests:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ bool host_open(struct host *host, const struct args *args, struct report *report
     if (given != NULL && getauxval(AT_SECURE) != 0) {
         const struct problem problem = {.status = EXIT_INVALID,
                                         .code = "plugin.load",
-                                        .option = args_name(OPTION_PLUGIN)};
+                                        .option = option_name(OPTION_PLUGIN)};
 
         return report_fail(report, &problem, "--plugin is ignored in set-id processes");
     }
@@ -99,7 +100,7 @@ bool host_open(struct host *host, const struct args *args, struct report *report
     error.status =
         cplayout_load(&library, given != NULL ? given : build_plugin(), &host->record, &error);
     if (error.status != CPLAYOUT_OK) {
-        return report_plugin(report, args_name(OPTION_PLUGIN), &error);
+        return report_plugin(report, option_name(OPTION_PLUGIN), &error);
     }
     host->library = library.handle;
     host->core = library.core;
@@ -130,7 +131,7 @@ bool host_need_plan(struct host *host, struct report *report)
 {
     const struct problem problem = {.status = EXIT_INVALID,
                                     .code = "plugin.version",
-                                    .option = args_name(OPTION_PLUGIN)};
+                                    .option = option_name(OPTION_PLUGIN)};
     const struct cplayout_plan_interface *const plan =
         host->core->get_interface(CPLAYOUT_PLAN_INTERFACE);
     const char *slot;
@@ -160,14 +161,19 @@ static int32_t create_partition(const struct host *host,
 }
 
 /* The option behind a field of the partition's arguments; OPTION_COUNT if it is none of them. */
-static enum option option_of(const char *field, enum option layout)
+static enum option option_of(const struct args *args, const char *field, enum option layout)
 {
+    const bool packed = args->text[OPTION_CU_SEQLENS] != NULL;
+    const bool padded = args->text[OPTION_CU_SEQLENS_PADDED] != NULL;
+    const enum option rows = padded ? OPTION_CU_SEQLENS_PADDED : OPTION_CU_SEQLENS;
     const struct {
         const char *field;
         enum option option;
     } options[] = {
         {"layout", layout},
-        {"sequence", OPTION_SEQ},
+        {"sequence", packed ? rows : OPTION_SEQ},
+        {"cu_seqlens", OPTION_CU_SEQLENS},
+        {"cu_seqlens_padded", OPTION_CU_SEQLENS_PADDED},
         {"cp", OPTION_CP},
         {"tp", OPTION_TP},
     };
@@ -180,24 +186,53 @@ static enum option option_of(const char *field, enum option layout)
     return OPTION_COUNT;
 }
 
+/* Offsets come in pairs; the plugin has one count for both. */
+static bool same_count(const struct args *args, struct report *report)
+{
+    const struct list *const real = &args->list[OPTION_CU_SEQLENS];
+    const struct list *const padded = &args->list[OPTION_CU_SEQLENS_PADDED];
+    const struct problem problem = {.status = EXIT_INVALID,
+                                    .code = "argument",
+                                    .option = option_name(OPTION_CU_SEQLENS_PADDED)};
+
+    if (padded->values == NULL || padded->count == real->count) {
+        return true;
+    }
+    return report_fail(report, &problem,
+                       "cu_seqlens_padded has %" PRIu64 " entr%s but cu_seqlens has %" PRIu64
+                       "; they need the same documents",
+                       padded->count, padded->count == 1 ? "y" : "ies", real->count);
+}
+
 bool host_partition(const struct host *host, const struct args *args, enum option layout,
                     struct cplayout_partition **partition, struct report *report)
 {
+    const struct cplayout_lengths sample = {
+        .cu_seqlens = args->list[OPTION_CU_SEQLENS].values,
+        .cu_seqlens_padded = args->list[OPTION_CU_SEQLENS_PADDED].values,
+        .entries = args->list[OPTION_CU_SEQLENS].count,
+    };
+    const bool packed = sample.cu_seqlens != NULL;
     const struct cplayout_partition_args wanted = {
         .size = sizeof(wanted),
         .layout = args->text[layout],
         .sequence = (uint64_t)args->number[OPTION_SEQ],
         .cp = (int32_t)args->number[OPTION_CP],
         .tp = (int32_t)args->number[OPTION_TP],
+        .samples = packed ? &sample : NULL,
+        .sample_count = packed ? 1 : 0,
     };
     struct cplayout_error error;
     enum option culprit;
 
+    if (!same_count(args, report)) {
+        return false;
+    }
     if (create_partition(host, &wanted, partition, &error) == CPLAYOUT_OK) {
         return true;
     }
-    culprit = option_of(error.field, layout);
-    return report_plugin(report, culprit != OPTION_COUNT ? args_name(culprit) : NULL, &error);
+    culprit = option_of(args, error.field, layout);
+    return report_plugin(report, culprit != OPTION_COUNT ? option_name(culprit) : NULL, &error);
 }
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
@@ -258,6 +293,23 @@ static int32_t ask_moves(const struct host *host, const struct moves_of *of, str
                                              .kind = of->kind};
 
     return host->plan->moves(of->route, &args, moves->list, moves->capacity, &moves->count, error);
+}
+
+bool host_offsets(const struct host *host, const struct cplayout_partition *partition,
+                  struct offsets *offsets, struct report *report)
+{
+    struct cplayout_error error = {.size = sizeof(error)};
+    int32_t status = host->plan->padded_offsets(partition, NULL, 0, &offsets->count, &error);
+
+    if (status == CPLAYOUT_OK) {
+        offsets->list = calloc(offsets->count, sizeof(*offsets->list));
+        if (offsets->list == NULL) {
+            return report_memory(report);
+        }
+        status = host->plan->padded_offsets(partition, offsets->list, offsets->count,
+                                            &offsets->count, &error);
+    }
+    return status == CPLAYOUT_OK || report_plugin(report, NULL, &error);
 }
 
 bool host_moves(const struct host *host, const struct moves_of *of, struct moves *moves,

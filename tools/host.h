@@ -59,6 +59,15 @@ struct fragments_of {
 bool host_fragments(const struct host *host, const struct fragments_of *of,
                     struct fragments *fragments, struct report *report);
 
+/* Offsets of the documents as the layout pads them. Starts as zero; the caller frees `list`. */
+struct offsets {
+    int64_t *list;
+    uint64_t count;
+};
+
+bool host_offsets(const struct host *host, const struct cplayout_partition *partition,
+                  struct offsets *offsets, struct report *report);
+
 struct moves {
     struct cplayout_move *list;
     uint64_t count;

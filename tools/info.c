@@ -107,13 +107,26 @@ static void widen(void *self, const struct cplayout_option_info *info)
     columns->fallback = larger(columns->fallback, shown_default(info));
 }
 
+/* Legal values are only broken behind a comma: "1 ... 65536" stays together. */
+static void keep_together(char *values)
+{
+    for (; *values != '\0'; values++) {
+        if (*values == ' ' && values[-1] != ',') {
+            *values = '\t';
+        }
+    }
+}
+
 static void print_option(void *self, const struct cplayout_option_info *info)
 {
     const struct columns *const columns = self;
     char text[1024];
+    int length = snprintf(text, sizeof(text), "%s", info->help);
 
-    (void)snprintf(text, sizeof(text), "%s%s%s%s", info->help, info->values[0] != '\0' ? " [" : "",
-                   info->values, info->values[0] != '\0' ? "]" : "");
+    if (info->values[0] != '\0' && length >= 0 && (size_t)length < sizeof(text)) {
+        (void)snprintf(text + length, sizeof(text) - (size_t)length, " [%s]", info->values);
+        keep_together(text + length + 1);
+    }
     (void)printf("  %-*s  %-*s  ", columns->name, info->name, columns->fallback,
                  shown_default(info));
     terminal_wrap(&columns->terminal, columns->name + columns->fallback + 6, text);
@@ -151,7 +164,7 @@ static void print_facts(const struct host *host, const struct terminal *terminal
     (void)putchar('\n');
 }
 
-bool verb_info(struct host *host, const struct args *args, struct report *report)
+bool verb_info(struct host *host, struct args *args, struct report *report)
 {
     struct terminal terminal;
 

@@ -4,14 +4,27 @@
 command_sources = \
 	tools/args.c \
 	tools/args.h \
+	tools/check.c \
 	tools/host.c \
 	tools/host.h \
 	tools/info.c \
+	tools/lists.c \
+	tools/lists.h \
 	tools/main.c \
 	tools/map.c \
+	tools/map.h \
+	tools/map_text.c \
+	tools/names.c \
+	tools/names.h \
+	tools/options.c \
+	tools/options.h \
 	tools/report.c \
 	tools/report.h \
 	tools/route.c \
+	tools/route.h \
+	tools/route_text.c \
+	tools/settings.c \
+	tools/settings.h \
 	tools/terminal.c \
 	tools/terminal.h \
 	tools/verbs.h

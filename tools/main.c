@@ -5,11 +5,13 @@
  * This file has the table of verbs and the way from a command line to one of them. Exit status: 0
  * fine, 1 the input is invalid, 2 wrong usage.
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "args.h"
 #include "host.h"
+#include "names.h"
 #include "report.h"
 #include "terminal.h"
 #include "verbs.h"
@@ -19,25 +21,35 @@ static const char version[] = PACKAGE_VERSION; /* of the command; configure defi
 struct verb {
     const char *name;
     unsigned bit;
-    bool (*run)(struct host *host, const struct args *args, struct report *report);
+    bool (*run)(struct host *host, struct args *args, struct report *report);
     const char *usage;
-    const char *help;
+    const char *summary;
+    const char *details;
 };
 
+static const char usage[] = "usage: cplayout VERB [options]\n";
+
 static const struct verb verbs[] = {
-    {"map", VERB_MAP, verb_map, "--layout L --seq S [--cp P] [--tp T]",
-     "which rank holds which tokens"},
-    {"route", VERB_ROUTE, verb_route, "--from L --to L --seq S [--cp P] [--tp T]",
-     "what moves between two layouts"},
-    {"info", VERB_INFO, verb_info, "", "the plugin's version, interfaces and options"},
+    {"map", VERB_MAP, verb_map, "--layout L (--seq S | --cu-seqlens LIST) [--cp P] [--tp T]",
+     "which rank holds which tokens", ""},
+    {"route", VERB_ROUTE, verb_route,
+     "--from L --to L (--seq S | --cu-seqlens LIST) [--cp P] [--tp T]",
+     "what moves between two layouts", ""},
+    {"check", VERB_CHECK, verb_check, "[--NAME VALUE ...] [--config FILE]",
+     "whether a configuration is valid",
+     "NAME is an option of the plugin; 'cplayout info' lists them. --cp, --tp and --seq stand for "
+     "the long names, and a boolean may stand alone. Exit status 1 means that there is an error."},
+    {"info", VERB_INFO, verb_info, "", "the plugin's version, interfaces and options", ""},
 };
 
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
 
 /* Verbs of the manual that this version does not have. */
-static const char *const later[] = {"shift", "cost", "plan", "grid", "check", "trace"};
+static const char *const later[] = {"shift", "cost", "plan", "grid", "trace"};
 
 enum { LATER = sizeof(later) / sizeof(later[0]) };
+
+static const char help_verb[] = "help"; /* describes the verb behind it */
 
 static const struct verb *find_verb(const char *name)
 {
@@ -59,26 +71,43 @@ static bool is_later(const char *name)
     return false;
 }
 
-static const char *nearest_verb(const char *name)
+/* Half a name is near as well. SIZE_MAX if a verb is far from what was typed. */
+static size_t verb_distance(const char *verb, const char *typed)
 {
+    const size_t length = strlen(typed);
+
+    if (length > 1 && strncmp(verb, typed, length) == 0) {
+        return 0;
+    }
+    return name_distance(verb, typed, length < 4 ? 1 : 2);
+}
+
+static const char *nearest_verb(const char *typed)
+{
+    size_t least = verb_distance(help_verb, typed);
+    const char *nearest = least != SIZE_MAX ? help_verb : NULL;
+
     for (int i = 0; i < VERBS; i++) {
-        if (args_is_near(verbs[i].name, name)) {
-            return verbs[i].name;
+        const size_t steps = verb_distance(verbs[i].name, typed);
+
+        if (steps < least) {
+            least = steps;
+            nearest = verbs[i].name;
         }
     }
-    return NULL;
+    return nearest;
 }
 
 /* ---- Help ------------------------------------------------------------------------------------ */
 
-static void print_usage(const struct terminal *terminal)
+static void print_verbs(const struct terminal *terminal)
 {
-    (void)fputs("usage: cplayout VERB [options]\n\n", stdout);
+    (void)puts(usage);
     for (int i = 0; i < VERBS; i++) {
         (void)printf("  %-6s  ", verbs[i].name);
-        terminal_wrap(terminal, 10, verbs[i].help);
+        terminal_wrap(terminal, 10, verbs[i].summary);
     }
-    (void)fputs("\n'cplayout VERB --help' describes a verb.\n\n", stdout);
+    (void)fputs("\n'cplayout help VERB' describes a verb.\n\n", stdout);
 }
 
 static void print_help(const struct verb *verb)
@@ -86,12 +115,19 @@ static void print_help(const struct verb *verb)
     const struct terminal terminal = terminal_detect();
 
     if (verb == NULL) {
-        print_usage(&terminal);
+        print_verbs(&terminal);
     } else {
-        (void)printf("usage: cplayout %s%s%s [options]\n\n%s\n\n", verb->name,
-                     verb->usage[0] != '\0' ? " " : "", verb->usage, verb->help);
+        (void)printf("usage: cplayout %s%s%s [options]\n\n%s", verb->name,
+                     verb->usage[0] != '\0' ? " " : "", verb->usage, verb->summary);
+        if (verb->details[0] != '\0') {
+            (void)fputs("\n\n", stdout);
+            terminal_wrap(&terminal, 0, verb->details);
+            (void)putchar('\n');
+        } else {
+            (void)fputs("\n\n", stdout);
+        }
     }
-    args_print_options(verb != NULL ? verb->bit : (unsigned)VERB_NONE, &terminal);
+    options_print(verb != NULL ? verb->bit : (unsigned)VERB_NONE, &terminal);
 }
 
 static bool print_version(bool json, struct report *report)
@@ -127,7 +163,21 @@ static bool fail_verb(const char *name, struct report *report)
                        name);
 }
 
-static bool run_verb(const struct verb *verb, const struct args *args, struct report *report)
+static bool fail_no_verb(struct report *report)
+{
+    const struct problem problem = {.status = EXIT_USAGE,
+                                    .code = "verb.missing",
+                                    .hint = "'cplayout --help' says more"};
+
+    (void)fprintf(stderr, "%s\n", usage);
+    for (int i = 0; i < VERBS; i++) {
+        (void)fprintf(stderr, "  %-6s  %s\n", verbs[i].name, verbs[i].summary);
+    }
+    (void)fputc('\n', stderr);
+    return report_fail(report, &problem, "a verb is missing");
+}
+
+static bool run_verb(const struct verb *verb, struct args *args, struct report *report)
 {
     struct host host;
     bool fine;
@@ -141,7 +191,7 @@ static bool run_verb(const struct verb *verb, const struct args *args, struct re
 }
 
 /* Help comes first, so that it is there whatever else is given. */
-static bool answer(const struct verb *verb, const struct args *args, struct report *report)
+static bool answer(const struct verb *verb, struct args *args, struct report *report)
 {
     if (args->number[OPTION_HELP] != 0) {
         print_help(verb);
@@ -151,30 +201,58 @@ static bool answer(const struct verb *verb, const struct args *args, struct repo
         return print_version(args->number[OPTION_JSON] != 0, report);
     }
     if (verb == NULL) {
-        return report_fail(report,
-                           &(struct problem){.status = EXIT_USAGE,
-                                             .code = "verb.missing",
-                                             .hint = "'cplayout --help' lists the verbs"},
-                           "a verb is missing");
+        return fail_no_verb(report);
     }
     return run_verb(verb, args, report);
 }
 
+/* What the first words ask for. */
+struct request {
+    const char *name; /* NULL: no verb */
+    const struct verb *verb;
+    bool help;
+    int first; /* word behind it */
+};
+
+static bool is_word(int argc, char **argv, int at)
+{
+    return argc > at && argv[at][0] != '-';
+}
+
+static struct request take_request(int argc, char **argv)
+{
+    struct request request = {.first = 1};
+
+    while (is_word(argc, argv, request.first) && strcmp(argv[request.first], help_verb) == 0) {
+        request.help = true;
+        request.first++;
+    }
+    if (is_word(argc, argv, request.first)) {
+        request.name = argv[request.first++];
+        request.verb = find_verb(request.name);
+    }
+    return request;
+}
+
 int main(int argc, char **argv)
 {
-    const bool has_verb = argc > 1 && argv[1][0] != '-';
-    const int first = has_verb ? 2 : 1;
-    const struct verb *const verb = has_verb ? find_verb(argv[1]) : NULL;
-    const struct words words = {.count = argc > first ? argc - first : 0, .list = argv + first};
+    const struct request request = take_request(argc, argv);
+    const struct verb *const verb = request.verb;
+    const struct words words = {.count = argc > request.first ? argc - request.first : 0,
+                                .list = argv + request.first};
     struct args args = {.verb = verb != NULL ? verb->name : "",
                         .verb_bit = verb != NULL ? verb->bit : (unsigned)VERB_NONE};
     struct report report = {.status = EXIT_FINE};
+    int status;
 
-    if (has_verb && verb == NULL) {
-        (void)fail_verb(argv[1], &report); /* the options are still parsed, for --json */
+    if (request.name != NULL && verb == NULL) {
+        (void)fail_verb(request.name, &report); /* the options are still parsed, for --json */
     }
     if (args_parse(&args, &words, &report)) {
+        args.number[OPTION_HELP] = request.help ? 1 : args.number[OPTION_HELP];
         (void)answer(verb, &args, &report);
     }
-    return report_finish(&report, args.number[OPTION_JSON] != 0);
+    status = report_finish(&report, args.number[OPTION_JSON] != 0);
+    args_free(&args);
+    return status;
 }

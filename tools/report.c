@@ -106,15 +106,24 @@ bool report_plugin(struct report *report, const char *option, const struct cplay
                                                  : "the plugin failed without a reason");
 }
 
-json_t *report_string(const char *text)
+char *report_text(const char *text)
 {
     char *const copy = strdup(text);
+
+    if (copy != NULL) {
+        make_printable(copy);
+    }
+    return copy;
+}
+
+json_t *report_string(const char *text)
+{
+    char *const copy = report_text(text);
     json_t *string;
 
     if (copy == NULL) {
         return NULL;
     }
-    make_printable(copy);
     string = json_string(copy);
     free(copy);
     return string;
@@ -169,7 +178,7 @@ int report_finish(struct report *report, bool json)
 {
     flush_output(report);
     if (report->status != EXIT_FINE) {
-        print_problem(report, json);
+        print_problem(report, json && !report->answered);
     }
     return (int)report->status;
 }

@@ -26,6 +26,7 @@ struct report {
     char option[64]; /* the option that should change, without dashes; "" if it is none */
     char message[1024];
     char hint[256];
+    bool answered; /* the answer on standard output already tells the problem */
 };
 
 /* Where a problem belongs, and what to do about it. */
@@ -45,6 +46,9 @@ bool report_memory(struct report *report);
 
 /* Passes on what the plugin or the loader said, word by word. Returns false. */
 bool report_plugin(struct report *report, const char *option, const struct cplayout_error *error);
+
+/* A copy of any text that a terminal and JSON can take. NULL means that memory ran out. */
+char *report_text(const char *text);
 
 /* A JSON string of any text; what JSON cannot hold becomes '?'. NULL means that memory ran out. */
 json_t *report_string(const char *text);

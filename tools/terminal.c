@@ -59,7 +59,7 @@ struct terminal terminal_detect(void)
     return terminal;
 }
 
-static const char *glyph(const struct terminal *terminal, enum terminal_fill fill)
+const char *terminal_glyph(const struct terminal *terminal, enum terminal_fill fill)
 {
     static const char *const ascii[] =
         {[TERMINAL_EMPTY] = ".", [TERMINAL_PARTLY] = "+", [TERMINAL_FULL] = "#"};
@@ -81,10 +81,26 @@ void terminal_cells(const struct terminal *terminal, enum terminal_fill fill, in
         (void)printf("\033[%dm", palette[color % colors]);
     }
     for (int i = 0; i < width; i++) {
-        (void)fputs(glyph(terminal, fill), stdout);
+        (void)fputs(terminal_glyph(terminal, fill), stdout);
     }
     if (colored) {
         (void)fputs("\033[0m", stdout);
+    }
+}
+
+void terminal_severity(const struct terminal *terminal, bool error, const char *text)
+{
+    if (terminal->colors) {
+        (void)printf("\033[1;%dm%s\033[0m", error ? 31 : 35, text);
+    } else {
+        (void)fputs(text, stdout);
+    }
+}
+
+static void print_word(const char *word, int length)
+{
+    for (int i = 0; i < length; i++) {
+        (void)putchar(word[i] == '\t' ? ' ' : word[i]);
     }
 }
 
@@ -104,7 +120,12 @@ void terminal_wrap(const struct terminal *terminal, int indent, const char *text
             (void)printf("\n%*s", indent, "");
             used = 0;
         }
-        used += printf("%s%.*s", used > 0 ? " " : "", length, text);
+        if (used > 0) {
+            (void)putchar(' ');
+            used++;
+        }
+        print_word(text, length);
+        used += length;
         text += length;
     }
     (void)putchar('\n');

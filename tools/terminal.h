@@ -32,9 +32,15 @@ enum terminal_fill {
 void terminal_cells(const struct terminal *terminal, enum terminal_fill fill, int32_t color,
                     int width);
 
+/* Prints a text in bold and, if the terminal shows colours, in red or else magenta. */
+void terminal_severity(const struct terminal *terminal, bool error, const char *text);
+
+/* What stands for a kind of cell. */
+const char *terminal_glyph(const struct terminal *terminal, enum terminal_fill fill);
+
 /*
  * Prints words of `text`, wrapped at the right border. The cursor stands at column `indent`, and
- * further lines begin there. Ends with a line feed.
+ * further lines begin there. A tab is a blank at which no line ends. Ends with a line feed.
  */
 void terminal_wrap(const struct terminal *terminal, int indent, const char *text);
 

@@ -11,12 +11,15 @@
 #include "report.h"
 
 /* Which rank holds which tokens. */
-bool verb_map(struct host *host, const struct args *args, struct report *report);
+bool verb_map(struct host *host, struct args *args, struct report *report);
 
 /* What moves between two layouts. */
-bool verb_route(struct host *host, const struct args *args, struct report *report);
+bool verb_route(struct host *host, struct args *args, struct report *report);
+
+/* A configuration by the plugin's rules; a configuration file is added to args->settings. */
+bool verb_check(struct host *host, struct args *args, struct report *report);
 
 /* The plugin: version, ABI, interfaces, options. */
-bool verb_info(struct host *host, const struct args *args, struct report *report);
+bool verb_info(struct host *host, struct args *args, struct report *report);
 
 #endif

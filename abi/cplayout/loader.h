@@ -29,8 +29,9 @@ extern "C" {
 #endif
 
 /*
- * Folder of the plugin for hosts that name no file: define it when you compile, for instance as
- * "/usr/local/lib/cplayout".
+ * Folder of the plugin for hosts that name no file. The options of `pkg-config --cflags cplayout`
+ * define it as the folder that the plugin was installed in; by hand, define it when you compile, for
+ * instance as "/usr/local/lib/cplayout".
  */
 #ifdef CPLAYOUT_PLUGIN_DIR
 #define CPLAYOUT_DEFAULT_PLUGIN CPLAYOUT_PLUGIN_DIR "/libcplayout.so"

@@ -42,7 +42,7 @@ static void *block_take(struct cpl_arena_block *block, size_t bytes)
     }
     taken = block->bytes + block->used;
     block->used += bytes;
-    return memset(taken, 0, bytes);
+    return taken;
 }
 
 /* Puts a block that holds `bytes` behind the current one and makes it the current one. */
@@ -64,7 +64,7 @@ static bool arena_grow(struct cpl_arena *arena, size_t bytes)
     return true;
 }
 
-void *cpl_arena_take(struct cpl_arena *arena, size_t count, size_t bytes)
+void *cpl_arena_take_raw(struct cpl_arena *arena, size_t count, size_t bytes)
 {
     size_t total;
     void *taken;
@@ -81,6 +81,13 @@ void *cpl_arena_take(struct cpl_arena *arena, size_t count, size_t bytes)
         }
     }
     return taken;
+}
+
+void *cpl_arena_take(struct cpl_arena *arena, size_t count, size_t bytes)
+{
+    void *const taken = cpl_arena_take_raw(arena, count, bytes);
+
+    return taken != NULL ? memset(taken, 0, count * bytes) : NULL;
 }
 
 void cpl_arena_reset(struct cpl_arena *arena)

@@ -22,6 +22,9 @@ void cpl_arena_init(struct cpl_arena *arena, const struct cpl_allocator *allocat
 /* Zeroed memory, aligned to 16 bytes, until the next reset; NULL if there is none. */
 void *cpl_arena_take(struct cpl_arena *arena, size_t count, size_t bytes);
 
+/* The same with any content, for arrays that are written before they are read. */
+void *cpl_arena_take_raw(struct cpl_arena *arena, size_t count, size_t bytes);
+
 /* Everything taken is given up; the blocks are kept. */
 void cpl_arena_reset(struct cpl_arena *arena);
 

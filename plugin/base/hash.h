@@ -20,6 +20,18 @@ static inline uint64_t cpl_hash_word(uint64_t hash, uint64_t word)
     return x ^ (x >> 33);
 }
 
+/*
+ * Hash of two words alone, for sums: both halves of their product, with what keeps small words from
+ * making small ones.
+ */
+static inline uint64_t cpl_hash_pair(uint64_t a, uint64_t b)
+{
+    const unsigned __int128 product =
+        (unsigned __int128)(a ^ UINT64_C(0x9e3779b97f4a7c15)) * (b ^ UINT64_C(0xc2b2ae3d27d4eb4f));
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 /* Folds a string with its length. */
 static inline uint64_t cpl_hash_text(uint64_t hash, const char *text)
 {

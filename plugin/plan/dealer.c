@@ -23,7 +23,6 @@ static void deal_rows(struct cpl_dealer *dealer, const struct cpl_piece *piece)
         hand->pieces[hand->count++] = *piece;
     }
     dealer->position += piece->length;
-    dealer->remaining -= piece->length;
 }
 
 /* Padding is alike everywhere: it continues the rank's last padding if no row lies between. */
@@ -38,28 +37,32 @@ static void deal_padding(struct cpl_dealer *dealer, const struct cpl_piece *piec
     }
 }
 
-static int64_t smallest(int64_t a, int64_t b, int64_t c)
+static int64_t smaller(int64_t a, int64_t b)
 {
-    const int64_t ab = a < b ? a : b;
-
-    return ab < c ? ab : c;
+    return a < b ? a : b;
 }
 
 void cpl_deal(struct cpl_dealer *dealer, int32_t cp_rank, int64_t rows)
 {
-    while (rows > 0) {
-        const int64_t held = dealer->held[cp_rank];
-        const int64_t local = held % dealer->window;
-        const bool pads = dealer->remaining == 0;
-        const struct cpl_piece piece = {
-            .start = pads ? -1 : dealer->position,
-            .length = smallest(rows, dealer->window - local, pads ? rows : dealer->remaining),
-            .local = local,
-            .rank = cp_rank * dealer->tp + (int32_t)(held / dealer->window),
-        };
+    struct cpl_place *const next = &dealer->next[cp_rank];
 
-        (pads ? deal_padding : deal_rows)(dealer, &piece);
-        dealer->held[cp_rank] += piece.length;
+    while (rows > 0) {
+        const int64_t most = smaller(rows, dealer->window - next->local);
+        struct cpl_piece piece = {.local = next->local, .rank = next->rank};
+
+        if (dealer->position == dealer->end) {
+            piece.start = -1;
+            piece.length = most;
+            deal_padding(dealer, &piece);
+        } else {
+            piece.start = dealer->position;
+            piece.length = smaller(most, dealer->end - dealer->position);
+            deal_rows(dealer, &piece);
+        }
         rows -= piece.length;
+        next->local += piece.length;
+        if (next->local == dealer->window) {
+            *next = (struct cpl_place){.rank = next->rank + 1};
+        }
     }
 }

@@ -24,15 +24,20 @@ struct cpl_hand {
     size_t count;
 };
 
+/* A row of a logical rank. */
+struct cpl_place {
+    int64_t local;
+    int32_t rank;
+};
+
 struct cpl_dealer {
-    struct cpl_hand rows; /* of the stream: in global order */
-    struct cpl_hand pads; /* in order of local rows within a rank */
-    uint32_t *last_pad;   /* [ranks] 1 + index of a rank's last padding; NULL: there is none */
-    int64_t position;     /* next row of the stream */
-    int64_t remaining;    /* rows of the stream before padding begins */
-    int64_t window;       /* rows of one logical rank */
-    int32_t tp;
-    int64_t *held; /* [cp] rows given to each context-parallel rank so far */
+    struct cpl_hand rows;   /* of the stream: in global order */
+    struct cpl_hand pads;   /* in order of local rows within a rank */
+    uint32_t *last_pad;     /* [ranks] 1 + index of a rank's last padding; NULL: there is none */
+    int64_t position;       /* next row of the stream */
+    int64_t end;            /* row of the stream at which padding begins */
+    int64_t window;         /* rows of one logical rank */
+    struct cpl_place *next; /* [cp] where each context-parallel rank's next row goes */
 };
 
 /* Gives the next `rows` rows to a context-parallel rank. */

@@ -2,17 +2,25 @@
 #include "plan/route.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /*
  * One rank's pieces of `own` laid over the table `other`. Incoming: own is the target and other the
- * source; outgoing the reverse. Either the moves inside the rank are wanted, or those with peers.
+ * source; outgoing the reverse.
  */
 struct overlay {
     const struct cpl_table *own;
     const struct cpl_table *other;
     int32_t rank;
     bool incoming;
-    bool inside;
+};
+
+/* Moves of an overlay: inside the rank, and with peers. */
+struct listed {
+    struct cpl_move *inside; /* NULL: only counted */
+    struct cpl_move *outside;
+    size_t inside_count;
+    size_t outside_count;
 };
 
 static struct cpl_move overlap(const struct overlay *overlay, const struct cpl_piece *own,
@@ -33,75 +41,86 @@ static struct cpl_move overlap(const struct overlay *overlay, const struct cpl_p
     };
 }
 
-/* Whether two pieces make a move of the wanted kind. With overlapping pieces some only come near. */
-static bool is_asked(const struct overlay *overlay, const struct cpl_piece *own,
-                     const struct cpl_piece *other)
+/* Writes a move, or only counts it. */
+static void list_move(struct listed *listed, const struct overlay *overlay,
+                      const struct cpl_piece *own, const struct cpl_piece *other)
 {
-    return other->start + other->length > own->start &&
-           (other->rank == overlay->rank) == overlay->inside;
+    const bool inside = other->rank == overlay->rank;
+    size_t *const count = inside ? &listed->inside_count : &listed->outside_count;
+    struct cpl_move *const moves = inside ? listed->inside : listed->outside;
+
+    if (moves != NULL) {
+        moves[*count] = overlap(overlay, own, other);
+    }
+    (*count)++;
 }
 
-/* Lists the moves in global order; with moves == NULL only counts them. */
-static size_t list_moves(const struct overlay *overlay, struct cpl_move *moves)
+/* Lists the moves in global order. With overlapping pieces some only come near each other. */
+static void list_moves(const struct overlay *overlay, struct listed *listed)
 {
     const struct cpl_pieces *const others = &overlay->other->rows;
     const size_t pieces = cpl_pieces_count(&overlay->own->rows, overlay->rank);
-    size_t count = 0;
 
     for (size_t i = 0; i < pieces; i++) {
         const struct cpl_piece *const own = cpl_pieces_at(&overlay->own->rows, overlay->rank, i);
+        const int64_t end = own->start + own->length;
         size_t j = cpl_table_find(overlay->other, own->start);
 
-        for (; j < others->count; j++) {
+        for (; j < others->count && others->list[j].start < end; j++) {
             const struct cpl_piece *const other = &others->list[j];
 
-            if (other->start >= own->start + own->length) {
-                break;
+            if (other->start + other->length > own->start) {
+                list_move(listed, overlay, own, other);
             }
-            if (!is_asked(overlay, own, other)) {
-                continue;
-            }
-            if (moves != NULL) {
-                moves[count] = overlap(overlay, own, other);
-            }
-            count++;
         }
     }
-    return count;
 }
 
-/* Merges two sorted neighbours of `from`, [begin, middle) and [middle, end), into `to`. Stable. */
-static void merge(const struct cpl_move *from, size_t begin, size_t middle, size_t end,
-                  struct cpl_move *to)
+enum { DIGIT_BITS = 6, DIGITS = 1 << DIGIT_BITS };
+
+/* Sorts by one digit of the peer, stable. */
+static void sort_by_digit(const struct cpl_move *from, size_t count, int shift, struct cpl_move *to)
 {
-    size_t left = begin;
-    size_t right = middle;
+    size_t next[DIGITS + 1] = {0};
 
-    for (size_t i = begin; i < end; i++) {
-        const bool take_left =
-            left < middle && (right >= end || from[left].peer <= from[right].peer);
-
-        to[i] = take_left ? from[left++] : from[right++];
+    for (size_t i = 0; i < count; i++) {
+        next[(from[i].peer >> shift) % DIGITS + 1]++;
     }
+    for (int digit = 1; digit < DIGITS; digit++) {
+        next[digit] += next[digit - 1];
+    }
+    for (size_t i = 0; i < count; i++) {
+        to[next[(from[i].peer >> shift) % DIGITS]++] = from[i];
+    }
+}
+
+/* The largest peer; 0 if the moves are sorted already. */
+static int32_t peers_to_sort(const struct cpl_move *moves, size_t count)
+{
+    int32_t largest = 0;
+    bool sorted = true;
+
+    for (size_t i = 0; i < count; i++) {
+        sorted = sorted && moves[i].peer >= largest;
+        largest = moves[i].peer > largest ? moves[i].peer : largest;
+    }
+    return sorted ? 0 : largest;
 }
 
 /*
- * Stable merge sort by peer; returns the array that holds the result. A rank has few moves but may
- * have many possible peers, so the cost must not follow the number of ranks.
+ * Sorts by peer, digit by digit, and returns the array that holds the result. A rank has few moves but
+ * may have many possible peers: the cost follows the logarithm of their number.
  */
 static struct cpl_move *sort_by_peer(struct cpl_move *moves, struct cpl_move *spare, size_t count)
 {
-    for (size_t width = 1; width < count; width *= 2) {
-        struct cpl_move *const merged = spare;
+    const int32_t largest = peers_to_sort(moves, count);
 
-        for (size_t begin = 0; begin < count; begin += 2 * width) {
-            const size_t middle = begin + width < count ? begin + width : count;
-            const size_t end = middle + width < count ? middle + width : count;
+    for (int shift = 0; largest >> shift > 0; shift += DIGIT_BITS) {
+        struct cpl_move *const sorted = spare;
 
-            merge(moves, begin, middle, end, merged);
-        }
+        sort_by_digit(moves, count, shift, sorted);
         spare = moves;
-        moves = merged;
+        moves = sorted;
     }
     return moves;
 }
@@ -124,20 +143,55 @@ static size_t join_moves(struct cpl_move *moves, size_t count)
     return kept;
 }
 
-static enum cpl_status build_moves(const struct overlay *overlay, struct cpl_arena *arena,
-                                   struct cpl_moves *moves, struct cpl_error *error)
+static int compare_moves(const void *left, const void *right)
 {
-    const size_t count = list_moves(overlay, NULL);
-    struct cpl_move *const listed = cpl_arena_take(arena, count, sizeof(*listed));
-    struct cpl_move *const spare = cpl_arena_take(arena, count, sizeof(*spare));
+    const struct cpl_move *const a = left;
+    const struct cpl_move *const b = right;
+
+    return a->src != b->src ? (a->src > b->src) - (a->src < b->src)
+                            : (a->dst > b->dst) - (a->dst < b->dst);
+}
+
+/*
+ * Rows of a partition come in order of the stream on both ends of a message. Where the target
+ * overlaps, each end meets the moves in an order of its own; the rows of the owner, which also follow
+ * the stream, and then the places they go to, put both in one.
+ */
+static void agree_on_order(const struct overlay *overlay, struct cpl_move *moves, size_t count)
+{
+    const bool overlapping = overlay->own->reach != NULL || overlay->other->reach != NULL;
+
+    if (overlapping && count > 1) {
+        qsort(moves, count, sizeof(*moves), compare_moves);
+    }
+}
+
+/* Moves inside the rank (`kept` may be NULL: not wanted) and with its peers. */
+static enum cpl_status build_moves(const struct overlay *overlay, struct cpl_arena *arena,
+                                   struct cpl_moves *kept, struct cpl_moves *moved,
+                                   struct cpl_error *error)
+{
+    struct listed counted = {.inside = NULL};
+    struct listed listed = {.inside = NULL};
+    struct cpl_move *spare;
     struct cpl_move *sorted;
 
-    if (listed == NULL || spare == NULL) {
+    list_moves(overlay, &counted);
+    listed.inside = cpl_arena_take_raw(arena, counted.inside_count, sizeof(*listed.inside));
+    listed.outside = cpl_arena_take_raw(arena, counted.outside_count, sizeof(*listed.outside));
+    spare = cpl_arena_take_raw(arena, counted.outside_count, sizeof(*spare));
+    if (listed.inside == NULL || listed.outside == NULL || spare == NULL) {
         return cpl_fail_memory(error);
     }
-    (void)list_moves(overlay, listed);
-    sorted = sort_by_peer(listed, spare, count);
-    *moves = (struct cpl_moves){.list = sorted, .count = join_moves(sorted, count)};
+    list_moves(overlay, &listed);
+    agree_on_order(overlay, listed.inside, listed.inside_count);
+    agree_on_order(overlay, listed.outside, listed.outside_count);
+    sorted = sort_by_peer(listed.outside, spare, listed.outside_count);
+    *moved = (struct cpl_moves){.list = sorted, .count = join_moves(sorted, listed.outside_count)};
+    if (kept != NULL) {
+        *kept = (struct cpl_moves){.list = listed.inside,
+                                   .count = join_moves(listed.inside, listed.inside_count)};
+    }
     return CPL_OK;
 }
 
@@ -189,20 +243,16 @@ enum cpl_status cpl_route_build(struct cpl_route *route, const struct cpl_table 
                                 const struct cpl_table *target, int32_t rank,
                                 struct cpl_arena *arena, struct cpl_error *error)
 {
-    const struct overlay kept = {target, source, rank, true, true};
-    const struct overlay received = {target, source, rank, true, false};
-    const struct overlay sent = {source, target, rank, false, false};
+    const struct overlay incoming = {target, source, rank, true};
+    const struct overlay outgoing = {source, target, rank, false};
     enum cpl_status status = check_tables(source, target, error);
     struct cpl_route built = {.rank = rank};
 
     if (status == CPL_OK) {
-        status = build_moves(&kept, arena, &built.kept, error);
+        status = build_moves(&incoming, arena, &built.kept, &built.received, error);
     }
     if (status == CPL_OK) {
-        status = build_moves(&received, arena, &built.received, error);
-    }
-    if (status == CPL_OK) {
-        status = build_moves(&sent, arena, &built.sent, error);
+        status = build_moves(&outgoing, arena, NULL, &built.sent, error);
     }
     if (status == CPL_OK) {
         status = list_pads(&built.pads, target, rank, arena, error);
@@ -226,9 +276,9 @@ enum cpl_status cpl_route_from_stream(struct cpl_route *route, const struct cpl_
     const struct cpl_table stream = {.stream = target->stream,
                                      .rows = {.list = &whole, .count = whole.length > 0},
                                      .ranks = target->ranks};
-    const struct overlay kept = {target, &stream, rank, true, true};
+    const struct overlay incoming = {target, &stream, rank, true};
     struct cpl_route built = {.rank = rank, .source_rows = target->stream.rows};
-    enum cpl_status status = build_moves(&kept, arena, &built.kept, error);
+    enum cpl_status status = build_moves(&incoming, arena, &built.kept, &built.received, error);
 
     if (status == CPL_OK) {
         status = list_pads(&built.pads, target, rank, arena, error);

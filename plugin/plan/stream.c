@@ -158,7 +158,7 @@ size_t cpl_stream_find(const struct cpl_stream *stream, int64_t row)
 
 bool cpl_stream_equal(const struct cpl_stream *a, const struct cpl_stream *b)
 {
-    return a->packed == b->packed && a->count == b->count && a->rows == b->rows &&
+    return a->count == b->count && a->rows == b->rows &&
            (a->count == 0 ||
             memcmp(a->documents, b->documents, a->count * sizeof(*a->documents)) == 0);
 }

@@ -22,10 +22,17 @@ static enum cpl_status index_ranks(struct cpl_pieces *pieces, const struct cpl_h
                                    size_t ranks, struct cpl_arena *arena, struct cpl_error *error)
 {
     uint32_t *const first = cpl_arena_take(arena, ranks + 2, sizeof(*first));
-    uint32_t *const of_rank = cpl_arena_take(arena, hand->count, sizeof(*of_rank));
+    uint32_t *const of_rank = cpl_arena_take_raw(arena, hand->count, sizeof(*of_rank));
 
     if (first == NULL || of_rank == NULL) {
         return cpl_fail_memory(error);
+    }
+    *pieces = (struct cpl_pieces){.list = hand->pieces,
+                                  .count = hand->count,
+                                  .of_rank = of_rank,
+                                  .first = first};
+    if (hand->count == 0) {
+        return CPL_OK; /* all ranks begin and end at 0 */
     }
     /* Counted two places ahead; placing moves every border to where its rank begins. */
     for (size_t i = 0; i < hand->count; i++) {
@@ -37,26 +44,24 @@ static enum cpl_status index_ranks(struct cpl_pieces *pieces, const struct cpl_h
     for (size_t i = 0; i < hand->count; i++) {
         of_rank[first[hand->pieces[i].rank + 1]++] = (uint32_t)i;
     }
-    *pieces = (struct cpl_pieces){.list = hand->pieces,
-                                  .count = hand->count,
-                                  .of_rank = of_rank,
-                                  .first = first};
     return CPL_OK;
 }
 
-/* One mix per piece: the four words meet by odd factors first. */
+/*
+ * The sum of the pieces' hashes: unlike links of a chain they do not wait for each other, and the
+ * order of a list follows from its pieces.
+ */
 static uint64_t hash_pieces(uint64_t hash, const struct cpl_pieces *pieces)
 {
+    uint64_t sum = 0;
+
     for (size_t i = 0; i < pieces->count; i++) {
         const struct cpl_piece *const piece = &pieces->list[i];
-        const uint64_t word = (uint64_t)piece->start * UINT64_C(0x9e3779b97f4a7c15) +
-                              (uint64_t)piece->length * UINT64_C(0xc2b2ae3d27d4eb4f) +
-                              (uint64_t)piece->local * UINT64_C(0x165667b19e3779f9) +
-                              (uint64_t)piece->rank * UINT64_C(0xd6e8feb86659fd93);
 
-        hash = cpl_hash_word(hash, word);
+        sum += cpl_hash_pair((uint64_t)piece->start ^ (uint64_t)piece->local << 32,
+                             (uint64_t)piece->length ^ (uint64_t)piece->rank << 32);
     }
-    return cpl_hash_word(hash, pieces->count);
+    return cpl_hash_word(cpl_hash_word(hash, sum), pieces->count);
 }
 
 static uint64_t identify(const struct cpl_table *table)
@@ -143,30 +148,34 @@ static enum cpl_status make_room(const struct cpl_table *table, const struct cpl
     const size_t pads = (size_t)table->padded[table->stream.count] - rows;
 
     dealer->rows.pieces =
-        cpl_arena_take(arena, most < rows ? most : rows, sizeof(*dealer->rows.pieces));
+        cpl_arena_take_raw(arena, most < rows ? most : rows, sizeof(*dealer->rows.pieces));
     dealer->pads.pieces =
-        cpl_arena_take(arena, most < pads ? most : pads, sizeof(*dealer->pads.pieces));
+        cpl_arena_take_raw(arena, most < pads ? most : pads, sizeof(*dealer->pads.pieces));
     dealer->last_pad =
         cpl_arena_take(arena, pads > 0 ? (size_t)table->ranks : 0, sizeof(*dealer->last_pad));
-    dealer->held = cpl_arena_take(arena, (size_t)table->cp, sizeof(*dealer->held));
-    return dealer->rows.pieces != NULL && dealer->pads.pieces != NULL && dealer->last_pad != NULL &&
-                   dealer->held != NULL
-               ? CPL_OK
-               : cpl_fail_memory(error);
+    dealer->next = cpl_arena_take(arena, (size_t)table->cp, sizeof(*dealer->next));
+    if (dealer->rows.pieces == NULL || dealer->pads.pieces == NULL || dealer->last_pad == NULL ||
+        dealer->next == NULL) {
+        return cpl_fail_memory(error);
+    }
+    for (int32_t cp_rank = 0; cp_rank < table->cp; cp_rank++) {
+        dealer->next[cp_rank].rank = cp_rank * table->tp;
+    }
+    return CPL_OK;
 }
 
 static void deal_all(const struct cpl_table *table, const struct cpl_layout *layout,
                      struct cpl_dealer *dealer)
 {
     if (table->cp == 1) {
-        dealer->remaining = table->stream.rows;
+        dealer->end = table->stream.rows;
         cpl_deal(dealer, 0, table->stream.rows);
     } else if (!layout->per_document) {
-        dealer->remaining = table->stream.rows;
+        dealer->end = table->stream.rows;
         layout->deal(table->stream.rows, table->cp, dealer);
     } else {
         for (size_t i = 0; i < table->stream.count; i++) {
-            dealer->remaining = table->stream.documents[i].length;
+            dealer->end += table->stream.documents[i].length;
             layout->deal(table->padded[i + 1] - table->padded[i], table->cp, dealer);
         }
     }
@@ -177,7 +186,7 @@ enum cpl_status cpl_table_build(struct cpl_table *table, const struct cpl_layout
                                 struct cpl_error *error)
 {
     struct cpl_table built = {.cp = shape->cp, .tp = shape->tp};
-    struct cpl_dealer dealer = {.tp = shape->tp};
+    struct cpl_dealer dealer = {.position = 0};
     enum cpl_status status = cpl_shape_check(layout, shape, error);
 
     if (status != CPL_OK) {

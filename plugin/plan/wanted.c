@@ -21,30 +21,51 @@ static enum cpl_status check_fragment(const struct cpl_stream *stream,
     return CPL_OK;
 }
 
-/* Turns the fragments of one rank into pieces. */
-static enum cpl_status want_rank(const struct cpl_stream *stream,
-                                 const struct cpl_fragment *fragments, size_t count, int32_t rank,
-                                 struct cpl_dealer *dealer, struct cpl_error *error)
+/* Adds a piece, or lengthens the one before it if it goes on there: how it was asked for is all one. */
+static void want_piece(struct cpl_hand *hand, const struct cpl_piece *piece)
 {
-    int64_t local = 0;
+    struct cpl_piece *const last = hand->count > 0 ? &hand->pieces[hand->count - 1] : NULL;
+    const bool follows = last != NULL && last->rank == piece->rank &&
+                         last->local + last->length == piece->local &&
+                         (piece->start == -1 || last->start + last->length == piece->start);
+
+    if (follows) {
+        last->length += piece->length;
+    } else {
+        hand->pieces[hand->count++] = *piece;
+    }
+}
+
+/* Turns fragments into pieces. */
+struct maker {
+    const struct cpl_stream *stream;
+    struct cpl_dealer *dealer;
+    int64_t total; /* rows of all ranks so far */
+};
+
+static enum cpl_status want_rank(struct maker *maker, const struct cpl_fragment *fragments,
+                                 size_t count, int32_t rank, struct cpl_error *error)
+{
+    const int64_t before = maker->total;
 
     for (size_t i = 0; i < count; i++) {
-        struct cpl_hand *const hand = fragments[i].start == -1 ? &dealer->pads : &dealer->rows;
-        const enum cpl_status status = check_fragment(stream, &fragments[i], rank, i, error);
+        const struct cpl_piece piece = {
+            .start = fragments[i].start,
+            .length = fragments[i].length,
+            .local = maker->total - before,
+            .rank = rank,
+        };
+        const enum cpl_status status = check_fragment(maker->stream, &fragments[i], rank, i, error);
 
         if (status != CPL_OK) {
             return status;
         }
-        if (__builtin_add_overflow(local, fragments[i].length, &local)) {
+        if (__builtin_add_overflow(maker->total, piece.length, &maker->total)) {
             return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "fragments",
-                                  "the rows of rank %d overflow at fragment %zu", rank, i);
+                                  "the rows of all ranks overflow at fragment %zu of rank %d", i,
+                                  rank);
         }
-        hand->pieces[hand->count++] = (struct cpl_piece){
-            .start = fragments[i].start,
-            .length = fragments[i].length,
-            .local = local - fragments[i].length,
-            .rank = rank,
-        };
+        want_piece(piece.start == -1 ? &maker->dealer->pads : &maker->dealer->rows, &piece);
     }
     return CPL_OK;
 }
@@ -53,11 +74,14 @@ static enum cpl_status want_all(const struct cpl_table *table, const struct cpl_
                                 struct cpl_dealer *dealer, struct cpl_error *error)
 {
     const struct cpl_fragment *fragments = wanted->fragments;
+    struct maker maker = {.stream = &table->stream, .dealer = dealer};
     enum cpl_status status = CPL_OK;
 
     for (int32_t rank = 0; rank < table->ranks && status == CPL_OK; rank++) {
-        status = want_rank(&table->stream, fragments, wanted->counts[rank], rank, dealer, error);
-        fragments += wanted->counts[rank];
+        const size_t count = wanted->counts[rank];
+
+        status = want_rank(&maker, fragments, count, rank, error);
+        fragments += count;
     }
     return status;
 }
@@ -138,7 +162,7 @@ enum cpl_status cpl_wanted_build(struct cpl_table *table, const struct cpl_table
                               .tp = partition->tp,
                               .ranks = partition->ranks,
                               .padded = partition->padded};
-    struct cpl_dealer dealer = {.tp = partition->tp};
+    struct cpl_dealer dealer = {.position = 0};
     size_t total;
     enum cpl_status status = count_all(wanted, built.ranks, &total, error);
 

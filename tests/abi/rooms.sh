@@ -6,7 +6,7 @@
 #                move calls kernels
 #   abi/         the contract itself, the C library, dlfcn
 #   kernels/     themselves and the C library
-#   the others   (tools, hosts, layers, preload, bench): nothing of the plugin
+#   the others   (tools, hosts, layers, preload): nothing of the plugin
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -127,7 +127,7 @@ for room in "${rooms[@]}"; do
 done
 test_folder "abi includes the contract and the C library" abi abi_may
 test_folder "kernels include themselves and the C library" kernels kernels_may
-for folder in tools hosts layers preload bench; do
+for folder in tools hosts layers preload; do
     if [[ -n $(find "$top/$folder" -name '*.[ch]' -print -quit 2>/dev/null) ]]; then
         test_folder "$folder include nothing of the plugin" "$folder" outside_may
     fi

@@ -43,8 +43,7 @@ static int32_t owner_zigzag(int64_t token, int64_t tokens, int32_t cp)
     abort();
 }
 
-/* Context-parallel rank of a token. One rank holds everything, whatever the layout. */
-static int32_t owner_of(const char *layout, int64_t token, int64_t tokens, int32_t cp)
+int32_t oracle_owner(const char *layout, int64_t token, int64_t tokens, int32_t cp)
 {
     if (cp == 1) {
         return 0;
@@ -107,7 +106,7 @@ void oracle_init(struct oracle *oracle, const char *layout, int64_t tokens, int3
     /* A context-parallel rank lines its tokens up in global order and cuts them into windows. */
     held = take(cp, sizeof(*held));
     for (int64_t token = 0; token < tokens; token++) {
-        const int32_t cp_rank = owner_of(layout, token, tokens, cp);
+        const int32_t cp_rank = oracle_owner(layout, token, tokens, cp);
         const int64_t place = held[cp_rank]++;
 
         oracle->owner[token] = cp_rank * tp + (int32_t)(place / oracle->rows);

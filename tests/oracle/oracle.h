@@ -40,6 +40,12 @@ struct oracle_row {
     int64_t dst;
 };
 
+/*
+ * Context-parallel rank of a token of a sequence that divides. One rank holds everything, whatever
+ * the layout.
+ */
+int32_t oracle_owner(const char *layout, int64_t token, int64_t tokens, int32_t cp);
+
 /* Whether the layout can hold a sequence of that length (> 0). */
 bool oracle_fits(const char *layout, int64_t tokens, int32_t cp, int32_t tp);
 

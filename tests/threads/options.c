@@ -71,7 +71,8 @@ static int32_t create_with(const struct cplayout_option *option)
 
 static void check_option(const struct cplayout_option_info *info)
 {
-    static const char *const types[] = {"integer", "number", "layout", "choice", "pattern"};
+    static const char *const types[] = {"integer", "number", "boolean",
+                                        "layout",  "choice", "pattern"};
     const struct cplayout_option option = {info->name, info->default_value};
     bool typed = false;
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Registration: every rule fires where it must and is silent beside it, all findings come in one
- * pass in the order of the rules, and an error means no context.
+ * pass in the order of the rules, and an error means no context. What `check` finds is what `create`
+ * finds, but for rules that need a group.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "threads/host.h"
 
-enum { SETTINGS_MOST = 9, FINDINGS_MOST = 10 };
+enum { SETTINGS_MOST = 12, FINDINGS_MOST = 10 };
 
 /* ---- Findings ------------------------------------------------------------------------------- */
 
@@ -27,13 +28,20 @@ struct check {
     struct finding expected[FINDINGS_MOST];
 };
 
+/* A registration without findings that contexts cannot serve yet. */
+struct unsupported {
+    struct check check;
+    const char *field;
+};
+
 /* What has come so far. */
 struct seen {
-    const struct check *check;
+    const struct finding *expected;
     pthread_t thread;
     int32_t count;
-    char first[600]; /* message of the first finding */
-    int32_t logged;  /* errors */
+    char first[600]; /* message of the first error */
+    int32_t errors;  /* in the log */
+    int32_t warnings;
 };
 
 static void check_record(const struct seen *seen, const struct cplayout_diagnostic *diagnostic)
@@ -41,26 +49,36 @@ static void check_record(const struct seen *seen, const struct cplayout_diagnost
     CHECK(pthread_equal(pthread_self(), seen->thread), "a finding on another thread");
     CHECK(diagnostic->size == sizeof(*diagnostic) && diagnostic->reserved == 0,
           "the record's size is %d", (int)diagnostic->size);
-    CHECK(diagnostic->severity == CPLAYOUT_SEVERITY_ERROR, "severity %d", diagnostic->severity);
     CHECK(diagnostic->code != NULL && diagnostic->option != NULL && diagnostic->message != NULL &&
               diagnostic->hint != NULL,
           "a string is NULL");
 }
 
+/* The other findings are errors. */
+#define WITHOUT "sequence.parallel_without_tp"
+
+static int32_t severity_of(const struct finding *finding)
+{
+    return strcmp(finding->code, WITHOUT) == 0 ? CPLAYOUT_SEVERITY_WARNING
+                                               : CPLAYOUT_SEVERITY_ERROR;
+}
+
 static void see(void *self, const struct cplayout_diagnostic *diagnostic)
 {
     struct seen *const seen = self;
-    const struct finding *const expected = &seen->check->expected[seen->count];
+    const struct finding *const expected = &seen->expected[seen->count];
 
     check_record(seen, diagnostic);
-    if (seen->count++ == 0) {
+    if (diagnostic->severity == CPLAYOUT_SEVERITY_ERROR && seen->first[0] == '\0') {
         (void)snprintf(seen->first, sizeof(seen->first), "%s", diagnostic->message);
     }
-    if (!CHECK(seen->count < FINDINGS_MOST && expected->code != NULL, "unexpected: %s: %s: %s",
+    if (!CHECK(++seen->count < FINDINGS_MOST && expected->code != NULL, "unexpected: %s: %s: %s",
                diagnostic->code, diagnostic->option, diagnostic->message)) {
         seen->count = 0; /* there is room no more */
         return;
     }
+    CHECK(diagnostic->severity == severity_of(expected), "%s has severity %d", diagnostic->code,
+          diagnostic->severity);
     CHECK(strcmp(diagnostic->code, expected->code) == 0 &&
               strcmp(diagnostic->option, expected->option) == 0,
           "finding %d is %s: %s: %s, not %s: %s", seen->count, diagnostic->code, diagnostic->option,
@@ -75,20 +93,38 @@ static void count_line(void *self, int32_t level, const char *message)
 {
     struct seen *const seen = self;
 
-    seen->logged += level == CPLAYOUT_LOG_ERROR;
+    seen->errors += level == CPLAYOUT_LOG_ERROR;
+    seen->warnings += level == CPLAYOUT_LOG_WARNING;
     CHECK(strchr(message, '\n') == NULL, "a line feed in the log: '%s'", message);
 }
 
 /* ---- Registering ---------------------------------------------------------------------------- */
 
-static int32_t expected_count(const struct check *check)
+static int32_t expected_count(const struct finding *expected, int32_t severity)
 {
     int32_t count = 0;
 
-    while (check->expected[count].code != NULL) {
-        count++;
+    for (; expected->code != NULL; expected++) {
+        count += severity_of(expected) == severity;
     }
     return count;
+}
+
+static void fill_args(const struct check *check, struct seen *seen, struct cplayout_host *record,
+                      struct cplayout_create_args *args)
+{
+    record->log = count_line;
+    record->log_self = seen;
+    *args = (struct cplayout_create_args){
+        .size = sizeof(*args),
+        .host = record,
+        .options = check->settings,
+        .diagnose = see,
+        .diagnose_self = seen,
+    };
+    while (args->option_count < SETTINGS_MOST && args->options[args->option_count].name != NULL) {
+        args->option_count++;
+    }
 }
 
 static int32_t create(const struct check *check, struct seen *seen,
@@ -96,22 +132,12 @@ static int32_t create(const struct check *check, struct seen *seen,
 {
     struct cplayout_context *context = NULL;
     struct cplayout_host record = host_record();
-    struct cplayout_create_args args = {
-        .size = sizeof(args),
-        .host = &record,
-        .options = check->settings,
-        .diagnose = see,
-        .diagnose_self = seen,
-    };
+    struct cplayout_create_args args;
     int32_t status;
 
-    record.log = count_line;
-    record.log_self = seen;
+    fill_args(check, seen, &record, &args);
     record.local_group = group;
     record.ranks = check->group;
-    while (args.option_count < SETTINGS_MOST && args.options[args.option_count].name != NULL) {
-        args.option_count++;
-    }
     status = host_core()->create(&args, &context, error);
     CHECK((context != NULL) == (status == CPLAYOUT_OK), "status %d and %s context", status,
           context != NULL ? "a" : "no");
@@ -119,29 +145,76 @@ static int32_t create(const struct check *check, struct seen *seen,
     return status;
 }
 
-static void check_outcome(const struct seen *seen, int32_t status,
-                          const struct cplayout_error *error)
+static const struct finding *first_error(const struct finding *expected)
 {
-    const struct finding *const first = seen->check->expected;
-    const int32_t expected = expected_count(seen->check);
+    while (expected->code != NULL && severity_of(expected) != CPLAYOUT_SEVERITY_ERROR) {
+        expected++;
+    }
+    return expected;
+}
 
-    CHECK(seen->count == expected, "%d findings, not %d", seen->count, expected);
-    CHECK(seen->logged == expected, "%d lines in the log for %d findings", seen->logged, expected);
-    if (expected == 0) {
-        CHECK(status == CPLAYOUT_OK, "status %d: %s", status, error->message);
+/* The findings are there, and the first error is in the record. */
+static void check_findings(const struct seen *seen, int32_t status,
+                           const struct cplayout_error *error)
+{
+    const struct finding *const first = first_error(seen->expected);
+    const int32_t errors = expected_count(seen->expected, CPLAYOUT_SEVERITY_ERROR);
+    const int32_t warnings = expected_count(seen->expected, CPLAYOUT_SEVERITY_WARNING);
+
+    CHECK(seen->count == errors + warnings, "%d findings, not %d", seen->count, errors + warnings);
+    CHECK(seen->warnings == warnings, "%d warnings in the log, not %d", seen->warnings, warnings);
+    if (errors == 0) {
         return;
     }
+    CHECK(seen->errors == errors, "%d errors in the log for %d findings", seen->errors, errors);
     CHECK(status == CPLAYOUT_ERROR_CONFIGURATION && error->status == status, "status %d: %s",
           status, error->message);
     CHECK(strstr(error->message, first->code) != NULL && strcmp(error->field, first->option) == 0 &&
               strstr(error->message, seen->first) != NULL,
-          "the record holds '%s' of '%s', the first finding is '%s'", error->message, error->field,
+          "the record holds '%s' of '%s', the first error is '%s'", error->message, error->field,
           seen->first);
 }
 
-static void test_check(const struct check *check)
+/* Without an error create succeeds, unless contexts cannot do yet what is asked for. */
+static void check_outcome(const struct seen *seen, int32_t status, const char *unsupported,
+                          const struct cplayout_error *error)
 {
-    struct seen seen = {.check = check, .thread = pthread_self()};
+    check_findings(seen, status, error);
+    if (first_error(seen->expected)->code != NULL) {
+        return;
+    }
+    if (unsupported == NULL) {
+        CHECK(status == CPLAYOUT_OK, "status %d: %s", status, error->message);
+        return;
+    }
+    CHECK(status == CPLAYOUT_ERROR_UNSUPPORTED && error->status == status, "status %d: %s", status,
+          error->message);
+    CHECK(strcmp(error->field, unsupported) == 0 && error->message[0] != '\0', "field '%s': %s",
+          error->field, error->message);
+}
+
+/* `check` finds the same but for the group's rules, and supports everything. */
+static void check_without_group(const struct check *check)
+{
+    struct finding expected[FINDINGS_MOST] = {{.code = NULL}};
+    struct seen seen = {.expected = expected, .thread = pthread_self()};
+    struct cplayout_error error = {.size = sizeof(error)};
+    struct cplayout_host record = host_record();
+    struct cplayout_create_args args;
+    int32_t count = 0;
+
+    for (int32_t i = 0; check->expected[i].code != NULL; i++) {
+        if (strncmp(check->expected[i].code, "group.", 6) != 0) {
+            expected[count++] = check->expected[i];
+        }
+    }
+    fill_args(check, &seen, &record, &args);
+    check_outcome(&seen, host_core()->check(&args, &error), NULL, &error);
+}
+
+static void test_check(const struct check *check, const char *unsupported)
+{
+    struct seen seen = {.expected = check->expected, .thread = pthread_self()};
     struct cplayout_error error = {.size = sizeof(error)};
     struct cplayout_local_group *group = NULL;
     const struct cplayout_host record = host_record();
@@ -152,8 +225,9 @@ static void test_check(const struct check *check)
                         CPLAYOUT_OK,
                     "no group");
     }
-    check_outcome(&seen, create(check, &seen, group, &error), &error);
+    check_outcome(&seen, create(check, &seen, group, &error), unsupported, &error);
     host_core()->local_group_destroy(group);
+    check_without_group(check);
 }
 
 /* ---- Cases ---------------------------------------------------------------------------------- */
@@ -167,6 +241,11 @@ static void test_check(const struct check *check)
 #define PATTERN   "hybrid_layer_pattern"
 #define LENGTH    "seq_length"
 #define TIMEOUT   "timeout_seconds"
+#define TP        "tensor_model_parallel_size"
+#define SPLIT     "sequence_parallel"
+#define FORMAT    "qkv_format"
+
+#define LEGAL "legal: true, false"
 
 #define LAYOUTS "layouts: contiguous, mirror, zigzag"
 
@@ -193,7 +272,10 @@ static const struct check values[] = {
       {CHAIN, "rank"},
       {PATTERN, ""},
       {LENGTH, "0"},
-      {TIMEOUT, "600"}},
+      {TIMEOUT, "600"},
+      {TP, "1"},
+      {SPLIT, "false"},
+      {FORMAT, "sbhd"}},
      {{NULL}}},
     {"option.type: P = 0", 0, {{CP, "0"}}, {{"option.type", CP, "'0'", "1 ... 65536"}}},
     {"option.type: P = 65537", 0, {{CP, "65537"}}, {{"option.type", CP, "'65537'", "65536"}}},
@@ -289,11 +371,11 @@ static const struct check sizes[] = {
     {"group.size: P = 4 in a group of 2",
      2,
      {{CP, "4"}},
-     {{"group.size", CP, "2 ranks but context_parallel_size is 4", "2"}}},
+     {{"group.size", CP, "2 ranks but context_parallel_size is 4", "a group of 4 ranks"}}},
     {"group.size: the default P = 1 in a group of 2",
      2,
      {{NULL}},
-     {{"group.size", CP, "2 ranks but context_parallel_size is 1", "2"}}},
+     {{"group.size", CP, "2 ranks but context_parallel_size is 1", "a group of 1 rank,"}}},
     {"group.size is silent for P = 4 in a group of 4", 4, {{CP, "4"}}, {{NULL}}},
     {"attention.layout_unsupported: contiguous",
      2,
@@ -354,6 +436,110 @@ static const struct check sizes[] = {
      3,
      {{CP, "3"}, {LENGTH, "10"}, {LINEAR, "contiguous"}, {ATTENTION, "mirror"}, {ACCEPTS, "any"}},
      {{"sequence.indivisible", LENGTH, "10 is not a multiple of 3", "9 and 12"}}},
+};
+
+/* Booleans: a true one without tensor parallelism is a warning. */
+static const struct check booleans[] = {
+    {"sequence_parallel = true", 1, {{SPLIT, "true"}}, {{WITHOUT, SPLIT, "size is 1", TP}}},
+    {"sequence_parallel = yes", 1, {{SPLIT, "yes"}}, {{WITHOUT, SPLIT, "size is 1", TP}}},
+    {"sequence_parallel = on", 1, {{SPLIT, "on"}}, {{WITHOUT, SPLIT, "size is 1", TP}}},
+    {"sequence_parallel = 1", 1, {{SPLIT, "1"}}, {{WITHOUT, SPLIT, "size is 1", TP}}},
+    {"sequence_parallel = false", 1, {{SPLIT, "false"}}, {{NULL}}},
+    {"sequence_parallel = no", 1, {{SPLIT, "no"}}, {{NULL}}},
+    {"sequence_parallel = off", 1, {{SPLIT, "off"}}, {{NULL}}},
+    {"sequence_parallel = 0", 1, {{SPLIT, "0"}}, {{NULL}}},
+    {"sequence_parallel = True", 1, {{SPLIT, "True"}}, {{"option.type", SPLIT, "'True'", LEGAL}}},
+    {"sequence_parallel = 2",
+     1,
+     {{SPLIT, "2"}},
+     {{"option.type", SPLIT, "'2' is not a legal boolean", LEGAL}}},
+    {"sequence_parallel = 01", 1, {{SPLIT, "01"}}, {{"option.type", SPLIT, "'01'", LEGAL}}},
+    {"sequence_parallel = tru", 1, {{SPLIT, "tru"}}, {{"option.type", SPLIT, "'tru'", LEGAL}}},
+    {"sequence_parallel = true with a blank",
+     1,
+     {{SPLIT, "true "}},
+     {{"option.type", SPLIT, "'true '", LEGAL}}},
+    {"sequence_parallel = nothing", 1, {{SPLIT, ""}}, {{"option.type", SPLIT, "''", LEGAL}}},
+    {"sequence_parallel = true and false",
+     1,
+     {{SPLIT, "true"}, {SPLIT, "false"}},
+     {{"option.type", SPLIT, "given", "once"}}},
+};
+
+/* T: rows are split over tensor-parallel ranks under sequence parallelism alone. */
+static const struct check windows[] = {
+    {"option.type: t = 0", 0, {{TP, "0"}}, {{"option.type", TP, "'0'", "1 ... 65536"}}},
+    {"option.type: t = 65537", 0, {{TP, "65537"}}, {{"option.type", TP, "'65537'", ""}}},
+    {"t = 4 without sequence parallelism splits nothing",
+     2,
+     {{CP, "2"}, {TP, "4"}, {LENGTH, "12"}},
+     {{NULL}}},
+    {"group.size: P = 2 and T = 2 in a group of 2",
+     2,
+     {{CP, "2"}, {TP, "2"}, {SPLIT, "on"}},
+     {{"group.size", CP, "2 ranks but context_parallel_size is 2 and rows are split over 2 windows",
+       "a group of 4 ranks"}}},
+    {"group.size: T alone in a group of P",
+     4,
+     {{TP, "2"}, {SPLIT, "1"}},
+     {{"group.size", CP, "4 ranks but context_parallel_size is 1", "a group of 2 ranks"}}},
+    {"sequence.indivisible: 8 in zigzag at P = 2, T = 3",
+     6,
+     {{CP, "2"}, {TP, "3"}, {SPLIT, "true"}, {LENGTH, "8"}},
+     {{"sequence.indivisible", LENGTH, "8 is not a multiple of 12", "12"}}},
+    {"sequence.indivisible names T",
+     6,
+     {{CP, "2"}, {TP, "3"}, {SPLIT, "true"}, {LENGTH, "40"}},
+     {{"sequence.indivisible", LENGTH, "P = 2 and T = 3", "36 and 48"}}},
+    {"sequence.indivisible: windows count at P = 1 too",
+     2,
+     {{TP, "2"}, {SPLIT, "true"}, {LENGTH, "13"}},
+     {{"sequence.indivisible", LENGTH, "13 is not a multiple of 2", "12 and 14"}}},
+    {"no rule looks at T where t is wrong",
+     2,
+     {{CP, "4"}, {TP, "x"}, {SPLIT, "true"}, {LENGTH, "13"}},
+     {{"option.type", TP, "'x'", ""}}},
+    {"no rule looks at T where sequence_parallel is wrong",
+     2,
+     {{CP, "4"}, {TP, "2"}, {SPLIT, "x"}, {LENGTH, "13"}},
+     {{"option.type", SPLIT, "'x'", LEGAL}}},
+    {"a warning comes after the errors, and the record holds the error",
+     2,
+     {{CP, "2"}, {SPLIT, "true"}, {LENGTH, "13"}},
+     {{"sequence.indivisible", LENGTH, "13", ""}, {WITHOUT, SPLIT, "", ""}}},
+};
+
+static const struct check formats[] = {
+    {"qkv_format bshd", 2, {{CP, "2"}, {FORMAT, "bshd"}, {LENGTH, "8"}}, {{NULL}}},
+    {"option.type: qkv_format",
+     0,
+     {{FORMAT, "THD"}},
+     {{"option.type", FORMAT, "'THD'", "sbhd, bshd, thd"}}},
+    {"sequence.indivisible fires for bshd",
+     2,
+     {{CP, "2"}, {FORMAT, "bshd"}, {LENGTH, "13"}},
+     {{"sequence.indivisible", LENGTH, "13", "12 and 16"}}},
+    {"no rule looks at a format that is wrong",
+     2,
+     {{CP, "2"}, {FORMAT, "x"}, {LENGTH, "13"}},
+     {{"option.type", FORMAT, "'x'", ""}}},
+};
+
+/* What the rules allow and contexts do not have yet. */
+static const struct unsupported later[] = {
+    {{"T = 3 is registered but not supported yet",
+      6,
+      {{CP, "2"}, {TP, "3"}, {SPLIT, "true"}, {LENGTH, "12"}},
+      {{NULL}}},
+     SPLIT},
+    {{"sequence.indivisible is silent for thd, which is not supported yet",
+      2,
+      {{CP, "2"}, {FORMAT, "thd"}, {LENGTH, "13"}},
+      {{NULL}}},
+     FORMAT},
+    {{"thd at P = 1 is not supported yet either", 1, {{FORMAT, "thd"}}, {{NULL}}}, FORMAT},
+    {{"thd and T = 2", 4, {{CP, "2"}, {TP, "2"}, {SPLIT, "true"}, {FORMAT, "thd"}}, {{NULL}}},
+     SPLIT},
 };
 
 static const struct check together[] = {
@@ -433,9 +619,38 @@ static const struct check cases[] = {
      {{"sequence.indivisible", LENGTH, "1020 is not a multiple of 8", "1016 and 1024"}}},
 };
 
+/* ---- Check without a host -------------------------------------------------------------------- */
+
+static void test_hostless(void)
+{
+    static const struct cplayout_option fine[] = {{CP, "64"}, {TP, "8"}, {SPLIT, "true"}};
+    static const struct cplayout_option nameless[] = {{NULL, "1"}};
+    struct cplayout_create_args args = {.size = sizeof(args)};
+    struct cplayout_error error = {.size = sizeof(error)};
+
+    tap_test("check needs no host, and refuses wrong arguments");
+    CHECK(host_core()->check(&args, &error) == CPLAYOUT_OK, "no options: %s", error.message);
+    args.options = fine;
+    args.option_count = 3;
+    CHECK(host_core()->check(&args, &error) == CPLAYOUT_OK, "512 ranks: %s", error.message);
+    CHECK(host_core()->check(&args, NULL) == CPLAYOUT_OK, "no record");
+    CHECK(host_core()->check(NULL, &error) == CPLAYOUT_ERROR_ARGUMENT &&
+              strstr(error.message, "args") != NULL,
+          "no arguments: %s", error.message);
+    args.options = nameless;
+    args.option_count = 1;
+    CHECK(host_core()->check(&args, &error) == CPLAYOUT_ERROR_ARGUMENT &&
+              strstr(error.message, "options[0]") != NULL,
+          "no name: %s", error.message);
+    args.options = NULL;
+    CHECK(host_core()->check(&args, &error) == CPLAYOUT_ERROR_ARGUMENT &&
+              strcmp(error.field, "options") == 0,
+          "no options: %s", error.message);
+}
+
 #define TEST_ALL(checks)                                                \
     for (size_t i = 0; i < sizeof(checks) / sizeof((checks)[0]); i++) { \
-        test_check(&(checks)[i]);                                       \
+        test_check(&(checks)[i], NULL);                                 \
     }
 
 int main(void)
@@ -443,7 +658,14 @@ int main(void)
     TEST_ALL(values)
     TEST_ALL(names)
     TEST_ALL(sizes)
+    TEST_ALL(booleans)
+    TEST_ALL(windows)
+    TEST_ALL(formats)
+    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+        test_check(&later[i].check, later[i].field);
+    }
     TEST_ALL(together)
     TEST_ALL(cases)
+    test_hostless();
     return tap_end();
 }

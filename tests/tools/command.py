@@ -1,184 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the cplayout command, as people and scripts use it. Prints TAP.
-
-Environment: CPLAYOUT is the command (words of a shell line), top_srcdir the source tree.
-What layouts and routes should be is computed here token by token, by the definitions alone.
-"""
-import fcntl
+"""Tests of the cplayout command over dense sequences, as people and scripts use it. Prints TAP."""
 import json
 import math
 import os
-import pty
-import shlex
-import struct
 import subprocess
 import sys
-import termios
-import traceback
 
-COMMAND = shlex.split(os.environ.get("CPLAYOUT", "tools/cplayout"))
-CASES = os.path.join(os.environ.get("top_srcdir", "."), "tests", "cases")
-LAYOUTS = ("contiguous", "mirror", "zigzag")
-HANG = 120  # seconds after which a command counts as hanging
-
-
-# ---- Running the command ------------------------------------------------------------------------
-
-
-def run(*words, env=None):
-    done = subprocess.run(COMMAND + [str(word) for word in words], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=HANG,
-                          env={**os.environ, **(env or {})})
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-
-def answer(*words):
-    """The JSON of a command that should succeed."""
-    status, out, err = run(*words, "--json")
-    assert status == 0 and err == "", f"{words}: status {status}, stderr {err!r}"
-    return json.loads(out)
-
-
-def refuse(status, words, parts, option=None):
-    """The command fails with `status` and a message that has all `parts`, in both forms."""
-    got, out, err = run(*words)
-    assert got == status, f"{words}: status {got}, not {status}; stderr {err!r}"
-    assert out == "", f"{words}: stdout {out!r}"
-    for part in parts:
-        assert part in err, f"{words}: stderr {err!r} lacks {part!r}"
-
-    got, out, err_json = run(*words, "--json")
-    error = json.loads(out)["error"]
-    assert got == status and err_json == err, f"{words}: with --json {got} {err_json!r}"
-    assert sorted(error) == ["code", "hint", "message", "option"], f"{words}: {error}"
-    assert error["code"] and error["message"], f"{words}: {error}"
-    assert err.count(error["message"]) == 1, f"{words}: stderr {err!r}"
-    if option is not None:
-        assert error["option"] == option, f"{words}: names option {error['option']!r}"
-
-
-def in_terminal(words, columns, **env):
-    """What the command writes to a terminal of that width."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    base = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "LC_ALL", "LC_CTYPE")}
-    with subprocess.Popen(COMMAND + list(words), stdout=follower, stdin=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE,
-                          env={**base, "TERM": "xterm", "LANG": "C", **env}) as process:
-        os.close(follower)
-        written = b""
-        while True:
-            try:
-                part = os.read(leader, 4096)
-            except OSError:  # how Linux says that the other end is closed
-                break
-            if not part:
-                break
-            written += part
-        assert process.wait(HANG) == 0, process.stderr.read()
-    os.close(leader)
-    return written.decode()
-
-
-# ---- The oracle ---------------------------------------------------------------------------------
-
-
-def needs(layout, cp, tp):
-    """What a sequence length must be a multiple of."""
-    return math.lcm(2 * cp, cp * tp) if layout == "zigzag" and cp > 1 else cp * tp
-
-
-def owner(layout, cp, length, token):
-    if cp == 1:
-        return 0
-    if layout == "zigzag":
-        chunk = token // (length // (2 * cp))
-        return min(chunk, 2 * cp - 1 - chunk)
-    piece = token // (length // cp)
-    if layout == "contiguous":
-        return piece
-    held = [k // 2 if k % 2 == 0 else cp - 1 - (k - 1) // 2 for k in range(cp)]
-    return held.index(piece)
-
-
-def table(layout, cp, tp, length):
-    """Tokens of every logical rank in local order."""
-    ranks = [[] for _ in range(cp)]
-    for token in range(length):
-        ranks[owner(layout, cp, length, token)].append(token)
-    window = length // (cp * tp)
-    return [rows[i * window:(i + 1) * window] for rows in ranks for i in range(tp)]
-
-
-def merge(items):
-    """Joins neighbours: equal-length tuples of positions, each of which grows by one."""
-    runs = []
-    for item in items:
-        if runs and all(a + runs[-1][-1] == b for a, b in zip(runs[-1], item)):
-            runs[-1][-1] += 1
-        else:
-            runs.append([*item, 1])
-    return runs
-
-
-def expected_map(layout, cp, tp, length):
-    ranks = [{"rank": rank, "cp_rank": rank // tp, "tp_rank": rank % tp,
-              "fragments": merge([(token,) for token in rows]), "rows": len(rows),
-              "valid_rows": len(rows), "attention_pairs": sum(token + 1 for token in rows)}
-             for rank, rows in enumerate(table(layout, cp, tp, length))]
-    return {"layout": layout, "cp": cp, "tp": tp, "tokens": length, "rows": length,
-            "cu_seqlens_padded": [0, length], "ranks": ranks}
-
-
-def places(rows_of_ranks):
-    """token -> (rank, local row)"""
-    return {token: (rank, local) for rank, rows in enumerate(rows_of_ranks)
-            for local, token in enumerate(rows)}
-
-
-def expected_route(source, target):
-    """The ranks of a route and its rows[i][j], both from the two tables."""
-    count = len(source)
-    kept = [[] for _ in range(count)]
-    sends = [{} for _ in range(count)]
-    receives = [{} for _ in range(count)]
-    rows = [[0] * count for _ in range(count)]
-    there = places(target)
-    for token, (rank, src) in sorted(places(source).items()):
-        peer, dst = there[token]
-        rows[rank][peer] += 1
-        if peer == rank:
-            kept[rank].append((src, dst))
-        else:
-            sends[rank].setdefault(peer, []).append((src,))
-            receives[peer].setdefault(rank, []).append((dst,))
-
-    def messages(of_peer):
-        return [{"peer": peer, "rows": merge(of_peer[peer])} for peer in sorted(of_peer)]
-
-    ranks = [{"rank": rank, "kept": merge(kept[rank]), "sends": messages(sends[rank]),
-              "receives": messages(receives[rank]), "pads": []} for rank in range(count)]
-    return ranks, rows
-
-
-def expected_totals(rows):
-    count = len(rows)
-    others = [[(i, j) for j in range(count) if j != i] for i in range(count)]
-    sent = [sum(rows[i][j] for i, j in pairs) for pairs in others]
-    received = [sum(rows[j][i] for i, j in pairs) for pairs in others]
-    peers = [sum(1 for i, j in pairs if rows[i][j] + rows[j][i] > 0) for pairs in others]
-    return {"total_rows": sum(map(sum, rows)), "moved_rows": sum(sent),
-            "worst_rank_rows": max(sent + received), "peers": max(peers)}
-
-
-def agree(got, wanted, where):
-    for key, value in wanted.items():
-        assert got.get(key) == value, f"{where}: {key} is {got.get(key)}, not {value}"
-
-
-def expand(fragments):
-    return [token for start, length in fragments for token in range(start, start + length)]
+from oracle import (LAYOUTS, agree, expected_map, expected_route, expected_totals, needs, table)
+from tap import COMMAND, HANG, answer, in_terminal, refuse, run, run_tests
 
 
 def grids():
@@ -272,77 +102,6 @@ def test_route_names_the_layout_that_fails():
     refuse(1, ("route", "--from", "mirror", "--to", "zigzag", *lengths), ["6", "zigzag"], "seq")
 
 
-# ---- Cases from bug reports ---------------------------------------------------------------------
-
-
-def load_cases(kind):
-    with open(os.path.join(CASES, kind + ".json"), encoding="utf-8") as file:
-        return json.load(file)["cases"]
-
-
-def words_of(kind, given):
-    words = [kind]
-    for name, value in given.items():
-        text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-        words += ["--" + name.replace("_", "-"), text]
-    return words
-
-
-def layouts_of(given):
-    return [given[name] for name in ("layout", "from", "to") if name in given]
-
-
-def is_packed(given):
-    return "cu_seqlens" in given
-
-
-def unknown_layouts(given):
-    return [layout for layout in layouts_of(given) if layout not in LAYOUTS]
-
-
-def check_refused_case(kind, case):
-    given = case["input"]
-    parts = ["--cu-seqlens", "not supported"] if is_packed(given) else unknown_layouts(given)
-    refuse(1, words_of(kind, given), parts)
-
-
-def check_map_case(case):
-    words = words_of("map", case["input"])
-    if case["expect"].get("error"):
-        refuse(1, words, [str(case["input"]["seq"])])
-        return
-    got = [expand(rank["fragments"]) for rank in answer(*words)["ranks"]]
-    assert got == [expand(fragments) for fragments in case["expect"]["fragments"]], case["id"]
-
-
-def check_route_case(case):
-    expect = case["expect"]
-    ranks, rows = expected_route(*([expand(fragments) for fragments in expect[side]]
-                                   for side in ("source", "target")))
-    assert rows == expect["rows"], f"{case['id']}: the case contradicts itself"
-    got = answer(*words_of("route", case["input"]))
-    agree(got, {"moved_rows": expect["moved_rows"], "ranks": ranks}, case["id"])
-
-
-def check_cases(kind, check):
-    done = 0
-    for case in load_cases(kind):
-        if is_packed(case["input"]) or unknown_layouts(case["input"]):
-            check_refused_case(kind, case)
-        else:
-            check(case)
-            done += 1
-    assert done > 0, "no case is supported"
-
-
-def test_map_cases():
-    check_cases("map", check_map_case)
-
-
-def test_route_cases():
-    check_cases("route", check_route_case)
-
-
 # ---- The command line ---------------------------------------------------------------------------
 
 
@@ -352,6 +111,14 @@ def test_wrong_usage():
             ((), ["verb"], ""),
             (("frob",), ["frob", "--help"], ""),
             (("mapp",), ["mapp", "did you mean 'map'"], ""),
+            (("mpa",), ["mpa", "did you mean 'map'"], ""),
+            (("ruote",), ["did you mean 'route'"], ""),
+            (("rout",), ["did you mean 'route'"], ""),
+            (("chekc",), ["did you mean 'check'"], ""),
+            (("in",), ["did you mean 'info'"], ""),
+            (("hlep",), ["did you mean 'help'"], ""),
+            (("help", "mpa"), ["did you mean 'map'"], ""),
+            (("x" * 500,), ["unknown verb"], ""),
             (("shift", "--layout", "zigzag"), ["shift", "not supported by this version"], ""),
             (("cost",), ["cost", "not supported by this version"], ""),
             (("map", "--seq", "8"), ["--layout"], "layout"),
@@ -398,10 +165,6 @@ def test_invalid_input():
             (ask(layout="zigzig"), ["zigzig", "zigzag"], "layout"),
             (ask(layout=""), [], "layout"),
             (ask(layout="\x1b[31mred"), ["?[31mred"], "layout"),
-            (("map", "--layout", "zigzag", "--cu-seqlens", "0,8"),
-             ["--cu-seqlens", "not supported by this version"], "cu_seqlens"),
-            (("map", "--layout", "zigzag", "--seq", "8", "--cu_seqlens_padded", "0,8"),
-             ["--cu-seqlens-padded", "not supported by this version"], "cu_seqlens_padded"),
             ((*ask(), "--svg", "file"), ["--svg", "not supported by this version"], "svg"),
             ((*ask(), "--plugin", "/nowhere/plugin.so"), ["/nowhere/plugin.so"], "plugin"),
             (("info", "--plugin", __file__), [os.path.basename(__file__)], "plugin")):
@@ -431,14 +194,14 @@ def test_synonyms():
 def test_json_is_all_of_stdout():
     for words in (("map", "--layout", "mirror", "--seq", "6", "--cp", "3"),
                   ("route", "--from", "mirror", "--to", "zigzag", "--seq", "12", "--cp", "3"),
-                  ("info",)):
+                  ("info",), ("check", "--cp", "4")):
         for order in ((*words, "--json"), (words[0], "--json", *words[1:])):
             status, out, err = run(*order)
             assert status == 0 and err == "" and out.count("\n") == 1, order
             assert isinstance(json.loads(out), dict), order
     keys = list(answer("map", "--layout", "mirror", "--seq", "6"))
-    assert keys == ["layout", "cp", "tp", "tokens", "rows", "cu_seqlens_padded", "identity",
-                    "ranks"], keys
+    assert keys == ["layout", "cp", "tp", "tokens", "stream_rows", "rows", "cu_seqlens_padded",
+                    "identity", "ranks"], keys
 
 
 def test_output_that_cannot_be_written():
@@ -465,6 +228,27 @@ def test_map_text():
     assert lines[4].startswith("attention balance: max/mean 1.0000"), lines[4]
     balance = run("map", "--layout", "contiguous", "--seq", "8", "--cp", "2", "--tp", "2")[1]
     assert "max/mean 1.4444" in balance, balance  # 26 of 36 pairs on one of two CP ranks
+
+
+def test_map_text_explains_itself():
+    words = ("map", "--layout", "zigzag", "--seq", "64", "--cp", "4")
+    lines = [run(*words, "--tp", tp)[1].splitlines() for tp in (1, 2)]
+    assert lines[0][1].split() == ["rank", "tokens", "rows", "pairs"], lines[0]
+    assert lines[1][1].split() == ["rank", "cp", "tokens", "rows", "pairs"], lines[1]
+    assert [line.split()[:2] for line in lines[1][2:10]] == [
+        [str(rank), str(rank // 2)] for rank in range(8)], lines[1]
+    for text in lines:
+        assert [line.split()[0] for line in text[-2:]] == ["pairs:", "strip:"], text
+        assert "# held, + in part, . by others" in text[-1], text
+
+
+def test_map_text_leaves_the_strip_out():
+    """Rather than wrap: fifteen digits per range leave no room for it."""
+    words = ("map", "--layout", "zigzag", "--seq", "4294967292", "--cp", "2")
+    assert "strip:" in in_terminal(words, 100, NO_COLOR="1")
+    narrow = in_terminal(words, 60, NO_COLOR="1")
+    assert "strip:" not in narrow and "#" not in narrow, narrow
+    assert "." not in narrow.splitlines()[2], narrow
 
 
 def test_route_text():
@@ -500,7 +284,7 @@ def test_route_text_of_many_ranks():
 def test_pipes_get_plain_ascii():
     for words in (("map", "--layout", "zigzag", "--seq", "16", "--cp", "4"),
                   ("route", "--from", "mirror", "--to", "zigzag", "--seq", "16", "--cp", "4"),
-                  ("map", "--help"), ("--help",)):
+                  ("map", "--help"), ("--help",), ("check", "--cp", "x"), ("info",)):
         out = run(*words, env={"TERM": "xterm", "LC_ALL": "C.UTF-8"})[1]
         assert out.isascii() and "\x1b" not in out, words
 
@@ -516,7 +300,10 @@ def test_colors_in_a_terminal():
 def test_fits_the_terminal():
     for words in (("map", "--layout", "zigzag", "--seq", "4096", "--cp", "64"),
                   ("map", "--layout", "zigzag", "--seq", "16", "--cp", "2"),
-                  ("map", "--help")):
+                  ("map", "--layout", "zigzag", "--seq", "160", "--cp", "4", "--tp", "4"),
+                  ("map", "--layout", "zigzag", "--cp", "4", "--cu-seqlens",
+                   ",".join(str(17 * i) for i in range(200))),
+                  ("map", "--help"), ("check", "--help"), ("--help",)):
         for columns in (60, 100):
             for line in in_terminal(words, columns, NO_COLOR="1").splitlines()[1:]:
                 assert len(line) <= columns, (words, columns, line)
@@ -534,10 +321,36 @@ def test_info():
         assert option["name"] in text and option["help"].split()[0] in text, option
 
 
-def test_help_and_version():
-    for words in (("--help",), ("map", "--help"), ("route", "--help"), ("info", "--help")):
-        status, out, err = run(*words)
-        assert status == 0 and err == "" and "usage: cplayout" in out and "--json" in out, words
+def test_info_keeps_ranges_together():
+    text = run("info")[1]
+    ranges = [option["values"] for option in answer("info")["options"] if "..." in option["values"]]
+    assert ranges
+    for values in ranges:
+        assert values in text, values
+
+
+def test_help():
+    verbs = ("map", "route", "check", "info")
+    top = run("--help")[1]
+    for words in (("-h",), ("help",), ("help", "--json")):
+        assert run(*words) == (0, top, ""), words
+    assert "usage: cplayout VERB" in top and all(f"\n  {verb} " in top for verb in verbs), top
+    for verb in verbs:
+        wanted = run(verb, "--help")
+        assert wanted[0] == 0 and wanted[2] == "", verb
+        assert f"usage: cplayout {verb}" in wanted[1] and "--json" in wanted[1], verb
+        for words in ((verb, "-h"), (verb, "help"), ("help", verb), (verb, "--json", "--help")):
+            assert run(*words) == wanted, words
+
+
+def test_nothing_gets_the_usage():
+    status, out, err = run()
+    assert status == 2 and out == "" and err.startswith("usage: cplayout VERB"), err
+    for verb in ("map", "route", "check", "info"):
+        assert f"\n  {verb} " in err, err
+
+
+def test_version():
     status, out, err = run("--version")
     assert status == 0 and err == "" and out.startswith("cplayout "), out
     assert answer("--version")["version"] == out.split()[1]
@@ -563,25 +376,5 @@ def test_many_ranks_and_long_sequences():
         assert status == 0 and err == "" and out.count("\n") > 4096, verb
 
 
-# ---- TAP ----------------------------------------------------------------------------------------
-
-
-def main():
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
-    failed = 0
-    print(f"1..{len(tests)}", flush=True)
-    for number, (name, test) in enumerate(tests, 1):
-        title = name[len("test_"):].replace("_", " ")
-        try:
-            test()
-            print(f"ok {number} - {title}", flush=True)
-        except Exception:  # whatever goes wrong, the other tests still run
-            failed += 1
-            for line in traceback.format_exc().splitlines():
-                print(f"# {line}")
-            print(f"not ok {number} - {title}", flush=True)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))
