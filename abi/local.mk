@@ -15,8 +15,8 @@ pkginclude_HEADERS = \
 EXTRA_DIST += \
 	abi/cplayout.map
 
-# For hosts that build with pkg-config. A header and not an option -D"...": pkg-config escapes quotes,
-# so that such an option works in a Makefile and fails in gcc $(pkg-config --cflags cplayout).
+# For hosts that build with pkg-config. A header and not an option -D"...": pkg-config escapes
+# quotes, so such an option works in a Makefile and fails in gcc $(pkg-config --cflags cplayout).
 nodist_pkginclude_HEADERS = plugin_dir.h
 CLEANFILES += plugin_dir.h
 nodist_pkgconfig_DATA = cplayout.pc

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Benchmarks: built and run by `./run bench` only. The program bench/x is built from bench/x.c, with the
-# plugin's internals like a unit test.
+# Benchmarks: built and run by `./run bench` only. The program bench/x is built from bench/x.c, with
+# the plugin's internals like a unit test.
 
 bench_programs = \
 	bench/plan

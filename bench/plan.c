@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a plan costs: the table of both layouts and the route of one rank, from nothing but lengths, in
- * an arena that is used again. Dense sequences on 2 to 64 ranks; packs of 131,072 tokens on 8 ranks,
- * with document lengths of real training mixes. Beside a pack's plan stands what hosts do instead, an
- * index with one entry per token.
+ * What a plan costs: the table of both layouts and the route of one rank, from nothing but lengths,
+ * in an arena that is used again. Dense sequences on 2 to 64 ranks; packs of 131,072 tokens on 8
+ * ranks, with document lengths of real training mixes. Beside a pack's plan stands what hosts do
+ * instead, an index with one entry per token.
  *
  * Every case does the same work in every round, on its ranks in turn. Rounds of all cases are
- * interleaved, so that a slow phase of the machine meets all of them; the median counts. Before that
- * each case runs once: its memory has been touched, its moves have been compared with the index, and
- * the planner may allocate no more.
+ * interleaved, so that a slow phase of the machine meets all of them; the median counts. Each case
+ * runs once before: then its memory has been touched, a pack's moves have been compared with the
+ * index, and the planner may allocate no more.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -88,6 +88,18 @@ static void plan(struct input *input, int32_t rank, struct cpl_route *route)
     need(cpl_table_build(&target, cpl_layout_find("zigzag"), &shape, &input->arena, &error), input,
          &error);
     need(cpl_route_build(route, &source, &target, rank, &input->arena, &error), input, &error);
+}
+
+/* One layout alone: who holds which rows. */
+static void lay_out(struct input *input)
+{
+    const struct cpl_shape shape = {.tokens = TOKENS, .cp = input->cp, .tp = 1};
+    struct cpl_table table;
+    struct cpl_error error;
+
+    cpl_arena_reset(&input->arena);
+    need(cpl_table_build(&table, cpl_layout_find("zigzag"), &shape, &input->arena, &error), input,
+         &error);
 }
 
 /* ---- The index ------------------------------------------------------------------------------- */
@@ -277,8 +289,9 @@ struct bench {
     struct input *input;
     struct index *index; /* NULL: the planner */
     const char *what;
-    int32_t repeats; /* in every round */
-    double target;   /* microseconds; 0: none */
+    bool layout_alone; /* of a dense input */
+    int32_t repeats;   /* in every round */
+    double target;     /* microseconds; 0: none */
     double times[ROUNDS];
 };
 
@@ -299,7 +312,9 @@ static double measure(const struct bench *bench)
     for (int32_t i = 0; i < bench->repeats; i++) {
         const int32_t rank = i % bench->input->cp;
 
-        if (bench->index == NULL) {
+        if (bench->layout_alone) {
+            lay_out(bench->input);
+        } else if (bench->index == NULL) {
             plan(bench->input, rank, &route);
         } else {
             build_index(bench->input, rank, bench->index);
@@ -353,11 +368,13 @@ static double ratio(const struct bench *bench)
 
 static void print_table(const struct bench *benches, size_t count)
 {
-    printf("One plan: contiguous and zigzag table of %d tokens, route of one rank between them.\n"
-           "Microseconds: median of %d interleaved rounds, least and most of them.\n\n"
-           "%-7s %-9s %3s %9s %8s %8s %8s %7s %7s\n",
-           TOKENS, ROUNDS, "what", "input", "P", "documents", "median", "least", "most", "target",
-           "ratio");
+    printf(
+        "layout: the zigzag table of %d tokens. plan: that and the contiguous one, and the route of\n"
+        "one rank between them.\n"
+        "Microseconds: median of %d interleaved rounds, least and most of them.\n\n"
+        "%-7s %-9s %3s %9s %8s %8s %8s %7s %7s\n",
+        TOKENS, ROUNDS, "what", "input", "P", "documents", "median", "least", "most", "target",
+        "ratio");
     for (size_t i = 0; i < count; i++) {
         const struct bench *const bench = &benches[i];
 
@@ -403,7 +420,7 @@ static const char *const packs[] = {"prolong", "wlbllm"};
 enum {
     DENSE = 6, /* 2, 4, ..., 64 ranks */
     PACKS = sizeof(packs) / sizeof(packs[0]),
-    BENCHES = DENSE + 2 * PACKS,
+    BENCHES = 2 * DENSE + 2 * PACKS,
 };
 
 static void add_pack(struct input *input, const char *name, struct index *index,
@@ -436,11 +453,16 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < DENSE; i++) {
         input_init(&inputs[i], "dense", INT32_C(2) << i);
-        benches[i] =
+        benches[2 * i] = (struct bench){.input = &inputs[i],
+                                        .what = "layout",
+                                        .layout_alone = true,
+                                        .repeats = 2000,
+                                        .target = 1};
+        benches[2 * i + 1] =
             (struct bench){.input = &inputs[i], .what = "plan", .repeats = 2000, .target = 1};
     }
     for (int i = 0; i < PACKS; i++) {
-        add_pack(&inputs[DENSE + i], packs[i], index, &benches[DENSE + 2 * i]);
+        add_pack(&inputs[DENSE + i], packs[i], index, &benches[2 * DENSE + 2 * i]);
     }
     measure_all(benches, BENCHES);
     (json ? print_json : print_table)(benches, BENCHES);

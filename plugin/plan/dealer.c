@@ -3,36 +3,48 @@
 
 #include <stdbool.h>
 
-/* Lengthens a piece by what follows it on the same rank, if it does. */
-static bool join(struct cpl_piece *last, const struct cpl_piece *next)
+/* Lengthens a piece by rows that follow it on its rank, if they do. */
+static bool join(struct cpl_piece *last, const struct cpl_place *place, int64_t rows)
 {
-    const bool touches = last->rank == next->rank && last->local + last->length == next->local;
+    const bool follows = last->rank == place->rank && last->local + last->length == place->local;
 
-    if (touches) {
-        last->length += next->length;
+    if (follows) {
+        last->length += rows;
     }
-    return touches;
+    return follows;
+}
+
+/* Written member by member where it stays: a copy would have to wait for its parts. */
+static void append(struct cpl_hand *hand, int64_t start, const struct cpl_place *place,
+                   int64_t rows)
+{
+    struct cpl_piece *const piece = &hand->pieces[hand->count++];
+
+    piece->start = start;
+    piece->length = rows;
+    piece->local = place->local;
+    piece->rank = place->rank;
 }
 
 /* In global order only the last piece can be continued by the next rows of the stream. */
-static void deal_rows(struct cpl_dealer *dealer, const struct cpl_piece *piece)
+static void deal_rows(struct cpl_dealer *dealer, const struct cpl_place *place, int64_t rows)
 {
     struct cpl_hand *const hand = &dealer->rows;
 
-    if (hand->count == 0 || !join(&hand->pieces[hand->count - 1], piece)) {
-        hand->pieces[hand->count++] = *piece;
+    if (hand->count == 0 || !join(&hand->pieces[hand->count - 1], place, rows)) {
+        append(hand, dealer->position, place, rows);
     }
-    dealer->position += piece->length;
+    dealer->position += rows;
 }
 
 /* Padding is alike everywhere: it continues the rank's last padding if no row lies between. */
-static void deal_padding(struct cpl_dealer *dealer, const struct cpl_piece *piece)
+static void deal_padding(struct cpl_dealer *dealer, const struct cpl_place *place, int64_t rows)
 {
     struct cpl_hand *const hand = &dealer->pads;
-    uint32_t *const last = &dealer->last_pad[piece->rank];
+    uint32_t *const last = &dealer->last_pad[place->rank];
 
-    if (*last == 0 || !join(&hand->pieces[*last - 1], piece)) {
-        hand->pieces[hand->count++] = *piece;
+    if (*last == 0 || !join(&hand->pieces[*last - 1], place, rows)) {
+        append(hand, -1, place, rows);
         *last = (uint32_t)hand->count;
     }
 }
@@ -47,22 +59,19 @@ void cpl_deal(struct cpl_dealer *dealer, int32_t cp_rank, int64_t rows)
     struct cpl_place *const next = &dealer->next[cp_rank];
 
     while (rows > 0) {
-        const int64_t most = smaller(rows, dealer->window - next->local);
-        struct cpl_piece piece = {.local = next->local, .rank = next->rank};
+        int64_t taken = smaller(rows, dealer->window - next->local);
 
         if (dealer->position == dealer->end) {
-            piece.start = -1;
-            piece.length = most;
-            deal_padding(dealer, &piece);
+            deal_padding(dealer, next, taken);
         } else {
-            piece.start = dealer->position;
-            piece.length = smaller(most, dealer->end - dealer->position);
-            deal_rows(dealer, &piece);
+            taken = smaller(taken, dealer->end - dealer->position);
+            deal_rows(dealer, next, taken);
         }
-        rows -= piece.length;
-        next->local += piece.length;
+        rows -= taken;
+        next->local += taken;
         if (next->local == dealer->window) {
-            *next = (struct cpl_place){.rank = next->rank + 1};
+            next->local = 0;
+            next->rank++;
         }
     }
 }

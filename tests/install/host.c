@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A host as somebody else would write it, compiled by installed.sh with the options of pkg-config
- * alone. It loads the plugin by its default path, or from the file that it is given, uses plan/1 and
- * prints the file that was loaded.
+ * alone. It loads the plugin by its default path, or from the file that it is given, uses plan/1
+ * and prints the file that was loaded.
  */
 #define _GNU_SOURCE /* dladdr */
 #include <stdio.h>

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Proves that what was installed serves somebody who has nothing else: the headers stand alone, a host
-# compiled with pkg-config finds the plugin and uses it, the command runs and finds it too. TAP; run by
-# `make installcheck`, which says where things are.
+# Proves that what was installed serves somebody who has nothing else: the headers stand alone, a
+# host compiled with pkg-config finds the plugin and uses it, the command runs and finds it too. TAP;
+# run by `make installcheck`, which says where things are.
 #
 # With DESTDIR the files lie below a folder that is not there at run time: default paths cannot be
 # followed, so the plugin is named.
