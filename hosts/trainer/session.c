@@ -33,8 +33,8 @@ struct session {
 
 static int fail(struct session *session, const char *what)
 {
-    (void)snprintf(session->message, sizeof(session->message), "rank %d: %s: %.450s", session->rank,
-                   what, session->error.message);
+    (void)snprintf(session->message, sizeof(session->message), "%s: %.450s", what,
+                   session->error.message);
     return -1;
 }
 

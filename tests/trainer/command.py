@@ -4,6 +4,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,7 @@ def refused(status, words, *parts):
     assert code == status, f"exit status {code}, not {status}: {err}"
     assert out == "", f"output: {out!r}"
     assert err.count("\n") == 1, f"not one line: {err!r}"
+    assert not re.search(r"rank (\d+): rank \1:", err), f"the rank is named twice: {err!r}"
     for part in parts:
         assert part in err, f"{part!r} is not in {err!r}"
 
