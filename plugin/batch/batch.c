@@ -75,19 +75,15 @@ void cpl_batch_destroy(struct cpl_batch *batch)
 static enum cpl_status set_fields(struct cpl_batch *batch, const struct cpl_batch_args *args,
                                   struct cpl_error *error)
 {
-    for (size_t i = 0; i < args->field_count; i++) {
-        const struct cpl_named_tensor *const named = &args->fields[i];
-        enum cpl_field_id id = CPL_FIELD_COUNT;
-        enum cpl_status status = cpl_field_find(named->name, &id, error);
+    enum cpl_status status = CPL_OK;
 
-        if (status == CPL_OK) {
-            status = cpl_field_set(&batch->fields[id], id, &named->tensor, batch->tokens, error);
-        }
-        if (status != CPL_OK) {
-            return status;
-        }
+    for (size_t i = 0; i < args->field_count && status == CPL_OK; i++) {
+        const struct cpl_given_field *const given = &args->fields[i];
+
+        status = cpl_field_set(&batch->fields[given->id], given->id, &given->tensor, batch->tokens,
+                               error);
     }
-    return CPL_OK;
+    return status;
 }
 
 /* Every layout asks for its own multiple; the message names what suits all of them. */

@@ -26,7 +26,7 @@ struct cpl_batch {
 
 struct cpl_batch_args {
     uint64_t tokens; /* 0: the option seq_length */
-    const struct cpl_named_tensor *fields;
+    const struct cpl_given_field *fields;
     size_t field_count;
     const struct cpl_error *problem; /* not NULL: the caller's arguments are wrong already */
 };

@@ -31,9 +31,9 @@ struct cpl_field {
     struct cpl_rows rows;
 };
 
-/* A tensor as the host names it. */
-struct cpl_named_tensor {
-    const char *name;
+/* A tensor given for a field. */
+struct cpl_given_field {
+    enum cpl_field_id id;
     struct cpl_tensor tensor;
 };
 

@@ -9,7 +9,7 @@
 /* ---- Batch ------------------------------------------------------------------------------------ */
 
 static enum cpl_status fields_in(const struct cplayout_batch_args *args,
-                                 struct cpl_named_tensor *fields, struct cpl_error *error)
+                                 struct cpl_given_field *fields, struct cpl_error *error)
 {
     if (args->field_count > CPL_FIELD_COUNT) {
         return cpl_fail(error, CPL_ERROR_ARGUMENT, "%llu fields are given, %d are known",
@@ -20,14 +20,12 @@ static enum cpl_status fields_in(const struct cplayout_batch_args *args,
     }
     for (uint64_t i = 0; i < args->field_count; i++) {
         const struct cplayout_field *const field = &args->fields[i];
-        enum cpl_field_id id;
         enum cpl_status status = cpl_require(field->name, "field.name", error);
 
         if (status == CPL_OK) {
-            status = cpl_field_find(field->name, &id, error);
+            status = cpl_field_find(field->name, &fields[i].id, error);
         }
         if (status == CPL_OK) {
-            fields[i].name = field->name;
             status = cpl_tensor_in(field->tensor, field->name, &fields[i].tensor, error);
         }
         if (status != CPL_OK) {
@@ -39,7 +37,7 @@ static enum cpl_status fields_in(const struct cplayout_batch_args *args,
 
 /* Everything that `args` may be wrong in. */
 static enum cpl_status batch_in(const struct cplayout_batch_args *args, struct cplayout_batch **out,
-                                struct cpl_named_tensor *fields, struct cpl_batch_args *inner,
+                                struct cpl_given_field *fields, struct cpl_batch_args *inner,
                                 struct cpl_error *error)
 {
     struct cplayout_batch_args copy;
@@ -65,7 +63,7 @@ static enum cpl_status create_batch(struct cpl_context *context,
                                     const struct cplayout_batch_args *args,
                                     struct cplayout_batch **batch, struct cpl_error *error)
 {
-    struct cpl_named_tensor fields[CPL_FIELD_COUNT];
+    struct cpl_given_field fields[CPL_FIELD_COUNT];
     struct cpl_batch_args inner = {0};
     struct cpl_batch *created = NULL;
     struct cpl_error problem;

@@ -83,6 +83,11 @@ const struct cpl_layout *cpl_layout_find(const char *name)
     return NULL;
 }
 
+bool cpl_layout_deals_documents(const struct cpl_layout *layout, int32_t cp)
+{
+    return layout->per_document && cp > 1;
+}
+
 void cpl_layout_names(char *text, size_t bytes)
 {
     const struct cpl_layout *layout;
@@ -179,9 +184,9 @@ enum cpl_status cpl_shape_check(const struct cpl_layout *layout, const struct cp
         return status;
     }
     if (shape->stream != NULL) {
-        const bool pads = layout->per_document && shape->cp > 1;
-
-        return pads ? CPL_OK : check_length(layout, shape, shape->stream->rows, error);
+        return cpl_layout_deals_documents(layout, shape->cp)
+                   ? CPL_OK
+                   : check_length(layout, shape, shape->stream->rows, error);
     }
     if (shape->tokens < 1 || shape->tokens > cpl_tokens_most) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "sequence",

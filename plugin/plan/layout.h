@@ -38,6 +38,9 @@ const struct cpl_layout *cpl_layout_find(const char *name);
 /* The index-th layout of the table, NULL past its end. */
 const struct cpl_layout *cpl_layout_at(size_t index);
 
+/* Whether a layout deals inside every document. One rank holds the stream as it is. */
+bool cpl_layout_deals_documents(const struct cpl_layout *layout, int32_t cp);
+
 /* "contiguous, mirror, zigzag", for hints. */
 void cpl_layout_names(char *text, size_t bytes);
 

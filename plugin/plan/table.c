@@ -95,12 +95,6 @@ enum cpl_status cpl_table_finish(struct cpl_table *table, const struct cpl_hand 
 
 /* ---- Partitions -------------------------------------------------------------------------------- */
 
-/* Whether a layout deals inside every document. One rank holds the stream as it is. */
-static bool deals_documents(const struct cpl_layout *layout, int32_t cp)
-{
-    return layout->per_document && cp > 1;
-}
-
 /*
  * Offsets of the documents with the layout's padding: each is rounded up to whole chunks on every
  * rank, then whole units are added to the last one, even an empty one, until the rows of a
@@ -110,7 +104,7 @@ static enum cpl_status pad_documents(struct cpl_table *table, const struct cpl_l
                                      struct cpl_arena *arena, struct cpl_error *error)
 {
     const struct cpl_stream *const stream = &table->stream;
-    const bool pads = deals_documents(layout, table->cp);
+    const bool pads = cpl_layout_deals_documents(layout, table->cp);
     const int64_t unit = pads ? (int64_t)table->cp * layout->chunks : 1;
     int64_t *const offsets = cpl_arena_take(arena, stream->count + 1, sizeof(*offsets));
     int64_t end = 0;
@@ -141,7 +135,8 @@ static enum cpl_status make_room(const struct cpl_table *table, const struct cpl
                                  struct cpl_dealer *dealer, struct cpl_arena *arena,
                                  struct cpl_error *error)
 {
-    const size_t documents = deals_documents(layout, table->cp) ? table->stream.count : 1;
+    const size_t documents =
+        cpl_layout_deals_documents(layout, table->cp) ? table->stream.count : 1;
     const size_t chunks = documents * (size_t)layout->chunks * (size_t)table->cp;
     const size_t most = chunks + (size_t)table->cp * (size_t)(table->tp - 1);
     const size_t rows = (size_t)table->stream.rows;
@@ -167,17 +162,18 @@ static enum cpl_status make_room(const struct cpl_table *table, const struct cpl
 static void deal_all(const struct cpl_table *table, const struct cpl_layout *layout,
                      struct cpl_dealer *dealer)
 {
-    if (table->cp == 1) {
-        dealer->end = table->stream.rows;
-        cpl_deal(dealer, 0, table->stream.rows);
-    } else if (!layout->per_document) {
-        dealer->end = table->stream.rows;
-        layout->deal(table->stream.rows, table->cp, dealer);
-    } else {
+    if (cpl_layout_deals_documents(layout, table->cp)) {
         for (size_t i = 0; i < table->stream.count; i++) {
             dealer->end += table->stream.documents[i].length;
             layout->deal(table->padded[i + 1] - table->padded[i], table->cp, dealer);
         }
+        return;
+    }
+    dealer->end = table->stream.rows;
+    if (table->cp == 1) {
+        cpl_deal(dealer, 0, table->stream.rows);
+    } else {
+        layout->deal(table->stream.rows, table->cp, dealer);
     }
 }
 
@@ -233,9 +229,14 @@ static int64_t pieces_end(const struct cpl_pieces *pieces, int32_t rank)
 
 int64_t cpl_table_rows(const struct cpl_table *table, int32_t rank)
 {
-    const int64_t rows = pieces_end(&table->rows, rank);
-    const int64_t pads = pieces_end(&table->pads, rank);
+    int64_t rows;
+    int64_t pads;
 
+    if (table->wanted == NULL) {
+        return table->padded[table->stream.count] / table->ranks; /* all windows are alike */
+    }
+    rows = pieces_end(&table->rows, rank);
+    pads = pieces_end(&table->pads, rank);
     return rows > pads ? rows : pads;
 }
 
