@@ -3,8 +3,10 @@
 
 pkginclude_HEADERS = \
 	abi/cplayout/batch.h \
+	abi/cplayout/communicator.h \
 	abi/cplayout/core.h \
 	abi/cplayout/host.h \
+	abi/cplayout/lengths.h \
 	abi/cplayout/loader.h \
 	abi/cplayout/options.h \
 	abi/cplayout/plan.h \

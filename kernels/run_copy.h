@@ -18,6 +18,8 @@ struct cpl_run_copy {
     uint64_t outer; /* entries, each with all rows */
     uint64_t to_outer_stride;
     uint64_t from_outer_stride;
+    uint64_t total; /* bytes that are copied together with this run, on this rank: a hint on how to
+                     * store them; 0: few */
 };
 
 void cpl_run_copy(const struct cpl_run_copy *run);

@@ -7,8 +7,16 @@ plugin_base_sources = \
 	plugin/base/arena.c \
 	plugin/base/arena.h \
 	plugin/base/arith.h \
+	plugin/base/buffer.c \
+	plugin/base/buffer.h \
+	plugin/base/cores.c \
+	plugin/base/cores.h \
+	plugin/base/deadline.c \
+	plugin/base/deadline.h \
 	plugin/base/error.c \
 	plugin/base/error.h \
+	plugin/base/forkmark.c \
+	plugin/base/forkmark.h \
 	plugin/base/hash.h \
 	plugin/base/limits.h \
 	plugin/base/log.c \
@@ -51,34 +59,53 @@ plugin_kernel_sources = \
 	kernels/run_copy.h
 
 plugin_move_sources = \
+	plugin/move/agree.c \
+	plugin/move/agree.h \
 	plugin/move/copy.c \
 	plugin/move/copy.h \
 	plugin/move/exchange.c \
 	plugin/move/exchange.h \
 	plugin/move/group.c \
 	plugin/move/group.h \
+	plugin/move/host.c \
+	plugin/move/host.h \
 	plugin/move/local.c \
-	plugin/move/local.h
+	plugin/move/local.h \
+	plugin/move/members.h \
+	plugin/move/stage.c \
+	plugin/move/stage.h \
+	plugin/move/transport.h \
+	plugin/move/turn.c \
+	plugin/move/turn.h
 
 plugin_batch_sources = \
 	plugin/batch/batch.c \
 	plugin/batch/batch.h \
 	plugin/batch/context.c \
 	plugin/batch/context.h \
+	plugin/batch/convert.c \
+	plugin/batch/convert.h \
 	plugin/batch/fields.c \
 	plugin/batch/fields.h \
 	plugin/batch/hooks.c \
 	plugin/batch/hooks.h \
+	plugin/batch/metadata.c \
+	plugin/batch/metadata.h \
+	plugin/batch/registration.c \
+	plugin/batch/registration.h \
 	plugin/batch/view.c \
 	plugin/batch/view.h
 
 # query.c is not here: it holds the exported symbol and belongs to the shared object alone.
 plugin_entry_sources = \
 	plugin/entry/batch_v1.c \
+	plugin/entry/communicator.c \
+	plugin/entry/communicator.h \
 	plugin/entry/core.c \
 	plugin/entry/core.h \
 	plugin/entry/core_batch.c \
 	plugin/entry/core_context.c \
+	plugin/entry/core_convert.c \
 	plugin/entry/entry.c \
 	plugin/entry/entry.h \
 	plugin/entry/plan.h \

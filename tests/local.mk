@@ -10,6 +10,7 @@ unit_tests = \
 	tests/unit/test_lengths \
 	tests/unit/test_packed \
 	tests/unit/test_route \
+	tests/unit/test_run_copy \
 	tests/unit/test_schedule \
 	tests/unit/test_table \
 	tests/unit/test_wanted \
@@ -26,17 +27,32 @@ dlpack_tests = \
 
 # Plain TAP programs, because Criterion aborts under TSan. They run in every build.
 thread_tests = \
+	tests/threads/adjoint \
 	tests/threads/arguments \
 	tests/threads/batches \
+	tests/threads/broken \
+	tests/threads/conversions \
+	tests/threads/converts \
+	tests/threads/copies \
+	tests/threads/ends \
 	tests/threads/failures \
+	tests/threads/forks \
 	tests/threads/groups \
 	tests/threads/hooks \
 	tests/threads/memory \
+	tests/threads/metadata \
 	tests/threads/mismatches \
 	tests/threads/options \
+	tests/threads/packs \
 	tests/threads/recompute \
 	tests/threads/registration \
-	tests/threads/views
+	tests/threads/samples \
+	tests/threads/shortage \
+	tests/threads/steady \
+	tests/threads/verify \
+	tests/threads/views \
+	tests/threads/views_packed \
+	tests/threads/wires
 
 # Plain TAP programs over the trainer, in the trainer's own precision ...
 trainer_tests = \
@@ -82,12 +98,24 @@ test_support_sources = \
 	tests/oracle/packed.h \
 	tests/threads/block.c \
 	tests/threads/block.h \
+	tests/threads/chunk.c \
+	tests/threads/chunk.h \
+	tests/threads/counter.c \
+	tests/threads/counter.h \
+	tests/threads/deal.c \
+	tests/threads/deal.h \
+	tests/threads/gathering.c \
+	tests/threads/gathering.h \
 	tests/threads/host.c \
 	tests/threads/host.h \
+	tests/threads/mail.c \
+	tests/threads/mail.h \
 	tests/threads/play.c \
 	tests/threads/play.h \
 	tests/threads/tap.c \
 	tests/threads/tap.h \
+	tests/threads/wire.c \
+	tests/threads/wire.h \
 	tests/unit/packs.h \
 	tests/unit/support.h
 

@@ -20,8 +20,9 @@ static const char *const interfaces[] = {CPLAYOUT_PLAN_INTERFACE, CPLAYOUT_BATCH
 
 enum { INTERFACES = sizeof(interfaces) / sizeof(interfaces[0]) };
 
-/* Every plugin has local groups: they are slots of the core table. */
-static const char transport_local[] = "local";
+/* Every plugin has both: local groups are slots of the core table, and the host record takes the
+ * functions of a communicator. */
+static const char *const transports[] = {"local", "host"};
 
 /* The file that the plugin's table lies in. */
 static const char *plugin_path(const struct host *host)
@@ -73,12 +74,13 @@ static bool print_json(const struct host *host, struct report *report)
 
     core->options(append_option, &options);
     return report_json(report,
-                       json_pack("{s:s,s:s,s:{s:I,s:I,s:I},s:s,s:o,s:[s],s:o,s:o}", "name",
+                       json_pack("{s:s,s:s,s:{s:I,s:I,s:I},s:s,s:o,s:[ss],s:o,s:o}", "name",
                                  core->name, "version", core->version, "abi", "major",
                                  (json_int_t)core->abi_major, "minor", (json_int_t)core->abi_minor,
                                  "draft", (json_int_t)core->draft, "build", core->build, "plugin",
-                                 report_string(plugin_path(host)), "transports", transport_local,
-                                 "interfaces", interfaces_json(host), "options", options));
+                                 report_string(plugin_path(host)), "transports", transports[0],
+                                 transports[1], "interfaces", interfaces_json(host), "options",
+                                 options));
 }
 
 /* ---- Text ------------------------------------------------------------------------------------ */
@@ -154,7 +156,7 @@ static void print_facts(const struct host *host, const struct terminal *terminal
     (void)fputs("build       ", stdout);
     terminal_wrap(terminal, (int)strlen("build       "), core->build);
     (void)printf("plugin      %s\n", plugin_path(host));
-    (void)printf("transports  %s\n", transport_local);
+    (void)printf("transports  %s %s\n", transports[0], transports[1]);
     (void)fputs("interfaces ", stdout);
     for (int i = 0; i < INTERFACES; i++) {
         if (offers(host, interfaces[i])) {

@@ -3,7 +3,8 @@
  * batch/1: one batch seen in several layouts.
  *
  * A view is a field of a batch cut for this rank in one layout. Views of one batch never disagree
- * about a row. The host allocates, the plugin writes.
+ * about a row. The host allocates, the plugin writes. With sequence parallelism a view holds the rows
+ * of this rank's window.
  */
 #ifndef CPLAYOUT_BATCH_H
 #define CPLAYOUT_BATCH_H
@@ -35,8 +36,9 @@ struct cplayout_view {
 
 /*
  * Describes the view of `field` in `layout` (a handle from cplayout_layout_fn) for this rank. A field
- * whose rank has one run of consecutive rows is described as a slice of the input. `position_ids`
- * that the host did not give are described as int64 [1, rows] and made by view_fill.
+ * whose rank has one run of consecutive rows, none of them padding, is described as a slice of the
+ * input. `position_ids` that the host did not give are described as int64 [1, rows] and made by
+ * view_fill: the position of each token in its document, 0 for padding.
  * [any-thread]. Errors: ARGUMENT.
  */
 typedef int32_t (*cplayout_view_describe_fn)(const struct cplayout_batch *batch, int32_t layout,
@@ -45,7 +47,8 @@ typedef int32_t (*cplayout_view_describe_fn)(const struct cplayout_batch *batch,
 
 /*
  * Writes every row of the view into `out`, whose shape and type must be those described; its row and
- * outer strides are free, and it must not overlap the input. `position_ids` that the host did not
+ * outer strides are free, and it must not overlap the input. Padding of either kind, of the source and
+ * added by the layout, gets the field's fill value (core.h), in every view. `position_ids` that the host did not
  * give may also be asked for as int32, where they fit.
  * [any-thread]. Errors: ARGUMENT, UNSUPPORTED (device memory).
  */
@@ -62,11 +65,34 @@ typedef int32_t (*cplayout_view_partition_fn)(const struct cplayout_batch *batch
                                               const struct cplayout_partition **partition,
                                               struct cplayout_error *error);
 
+/*
+ * Packed metadata of a batch in one layout, as attention kernels take it: offsets over the whole
+ * stream, equal on all ranks. The arrays are the batch's: valid until it is destroyed.
+ */
+struct cplayout_view_metadata {
+    uint64_t size;
+    uint64_t identity;                /* of the partition; see plan.h */
+    const int32_t *cu_seqlens;        /* [entries] of real tokens */
+    const int32_t *cu_seqlens_padded; /* [entries] of rows, with the padding that the layout adds */
+    uint64_t entries;                 /* documents + 1 */
+    uint64_t tokens;                  /* real tokens */
+    uint64_t rows;             /* with padding of both kinds; all ranks together hold so many */
+    uint64_t local_rows;       /* on this rank */
+    int32_t max_seqlen;        /* of the longest document, real tokens */
+    int32_t max_seqlen_padded; /* of the longest document, rows */
+};
+
+/* [any-thread]. Errors: ARGUMENT (also: the batch is dense). */
+typedef int32_t (*cplayout_view_metadata_fn)(const struct cplayout_batch *batch, int32_t layout,
+                                             struct cplayout_view_metadata *metadata,
+                                             struct cplayout_error *error);
+
 /* Every slot of the batch/1 table, in order; slots are only ever appended. */
 #define CPLAYOUT_BATCH_SLOTS(SLOT) \
     SLOT(batch, view_describe)     \
     SLOT(batch, view_fill)         \
-    SLOT(batch, view_partition)
+    SLOT(batch, view_partition)    \
+    SLOT(batch, view_metadata)
 
 struct cplayout_batch_interface {
     uint64_t size;

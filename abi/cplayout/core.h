@@ -10,15 +10,24 @@
  *   5. `prepare_layer` before and `finalize_layer` after every layer, forward and backward;
  *   6. `batch_destroy`, and at the end `destroy`.
  *
- * Words. P ranks hold one sequence of S tokens. A layout says which rank holds which tokens in which
- * order. A row is one token's slice of a tensor. Rows are counted, never bytes, unless a name says
- * `bytes`.
+ * Words. P context-parallel ranks hold one sequence of S tokens, or packed documents back to back. A
+ * layout says which rank holds which tokens in which order. With sequence parallelism each of them
+ * is T ranks that hold equal consecutive windows of its rows, else T is 1; logical rank = cp_rank * T
+ * + tp_rank, 0 ... P * T - 1. A row is one token's slice of a tensor. Rows are counted, never bytes,
+ * unless a name says `bytes`.
  *
  * Thread tags. [any-thread]: any thread at any time, but destroying an object excludes every other
  * call on it. [context-serial]: one call at a time per context, from any thread; different contexts
  * are independent. [collective]: every rank of the group makes the same call in the same order. No
  * wait is longer than the option `timeout_seconds`. When it fails on one rank, every rank that waits
  * for that one fails too; a rank that does not may succeed, and fails in its next collective.
+ *
+ * A failed collective (MISMATCH, TIMEOUT, PEER) fails the context and tells the other ranks. From then
+ * on its collective calls return the same error, and only destroying is left. Other errors change
+ * nothing: the call can be made again.
+ *
+ * Fork. What was made before a fork belongs to the parent. In the child calls on a context, a batch
+ * or a group return FORKED, and destroying one does nothing. Nothing changes for the parent.
  *
  * Structs that begin with a member `size` grow at their end: the caller sets it to the bytes it
  * owns. The plugin reads and writes no further, and what it does not know must be zero. Structs
@@ -31,7 +40,9 @@
 
 #include <stdint.h>
 
+#include <cplayout/communicator.h>
 #include <cplayout/host.h>
+#include <cplayout/lengths.h>
 #include <cplayout/options.h>
 #include <cplayout/status.h>
 #include <cplayout/tensor.h>
@@ -85,12 +96,13 @@ struct cplayout_create_args {
 
 /*
  * Registers one rank. Checks every rule and reports all findings; an error means no context, and the
- * error record then holds the first finding. Does not wait for the other ranks: configurations are
- * compared with the first batch. A rank of a group that has taken its place and then fails marks the
- * group, so that the others learn of it instead of waiting.
- * [any-thread]. Errors: ARGUMENT (also: no such rank, rank taken), CONFIGURATION, UNSUPPORTED (packed
- * input or sequence parallelism, which contexts do not have yet), PEER (the group has failed already),
- * MEMORY, VERSION.
+ * error record then holds the first finding.
+ * [any-thread] [collective]: ranks compare their options, so that one which disagrees or has findings
+ * is an error on every rank: MISMATCH, with the option or the first finding. A rank that has findings
+ * returns CONFIGURATION. A rank that cannot take its place (an ARGUMENT in the host record) does not
+ * take part. After an error a local group is used up.
+ * Errors: ARGUMENT (also: no such rank, rank taken), CONFIGURATION, MEMORY, VERSION, MISMATCH, TIMEOUT,
+ * PEER.
  */
 typedef int32_t (*cplayout_create_fn)(const struct cplayout_create_args *args,
                                       struct cplayout_context **context,
@@ -166,8 +178,13 @@ typedef int32_t (*cplayout_layer_describe_fn)(const struct cplayout_schedule *sc
 /* ---- Batch ------------------------------------------------------------------------------------ */
 
 /*
- * One named input tensor of a batch: the whole sequence, the same on every rank. Known names:
- *   tokens, labels, position_ids   [B, S], row axis 1, any integer type
+ * One named input tensor of a batch: the whole sequence, the same on every rank. For packed input S
+ * is the rows of the stream, source padding included. Known names, and what padding holds in a view:
+ *   tokens         [B, S], row axis 1, any integer type      option pad_token_id
+ *   labels         [B, S], row axis 1, any integer type      option pad_label
+ *   position_ids   [B, S], row axis 1, any integer type      0
+ *   loss_mask      [B, S], row axis 1, any type              0
+ *   embeddings     [S, B, H], row axis 0, any type           0
  */
 struct cplayout_field {
     const char *name;
@@ -176,18 +193,22 @@ struct cplayout_field {
 
 struct cplayout_batch_args {
     uint64_t size;
-    uint64_t sequence_length;            /* S; 0 = the option seq_length */
+    uint64_t sequence_length;            /* S; 0 = the option seq_length, or with samples */
     const struct cplayout_field *fields; /* [field_count]; may be NULL if there are none */
     uint64_t field_count;
+    /* Packed documents, with the option qkv_format=thd and only then: samples one after the other,
+     * joined by their physical offsets into one stream of 2^31 - 1 rows at most. Copied. */
+    const struct cplayout_lengths *samples; /* [sample_count] */
+    uint64_t sample_count;
 };
 
 /*
- * Creates a batch. Cost follows ranks and layouts, not tokens; no row is copied here.
+ * Creates a batch. Cost follows documents, ranks and layouts, not tokens; no row is copied here.
  * [context-serial] [collective]: ranks compare configuration, lengths, layouts and schedules, so that
  * a rank that disagrees is an error on every rank and never a hang in a hook. A rank whose arguments
  * are wrong takes part with that: the others get MISMATCH with its reason, and all contexts have
- * failed. Where all ranks fail alike, the contexts live on.
- * Errors: ARGUMENT, UNSUPPORTED, MEMORY, MISMATCH, TIMEOUT, PEER.
+ * failed. Where all ranks fail alike, the contexts live on. Several batches may be alive.
+ * Errors: ARGUMENT, UNSUPPORTED (device memory), MEMORY, MISMATCH, TIMEOUT, PEER, FORKED.
  */
 typedef int32_t (*cplayout_batch_create_fn)(struct cplayout_context *context,
                                             const struct cplayout_batch_args *args,
@@ -228,16 +249,18 @@ struct cplayout_call {
  *
  * `out` has the row count of the layout after the call, and otherwise the shape and type of the
  * input; its shape and strides are the host's. Where a conversion is due every row of it is written,
- * and it must not overlap the memory between the input's first and last byte. Where none is due,
+ * padding that the layout adds with zeros, and it must not overlap the memory between the input's
+ * first and last byte. After an error its content is undefined. Where none is due,
  * `data` and `byte_offset` of the input are stored in `out`, to be read with the input's strides, and
  * nothing else happens or is checked; `conversion` says which it is.
  * Bytes are only moved, so results are exact for every data type, and they depend on the arguments
- * alone: calls may be repeated (recompute) and interleaved.
+ * alone: calls may be repeated (recompute) and interleaved. Where rows travel as messages, memory for
+ * them grows to the largest conversion and is kept.
  *
  * [context-serial]; [collective] where a conversion is due.
  * Errors: ARGUMENT (layer, direction, row axis, row count, shapes, identity, foreign batch or
- * schedule), UNSUPPORTED (device memory), MISMATCH, TIMEOUT, PEER. After the last three the context
- * has failed: later collective calls return the same error, and only destroying is left.
+ * schedule), UNSUPPORTED (device memory), MEMORY, MISMATCH (also rows of other sizes on two ranks),
+ * TIMEOUT, PEER, FORKED. Once its call is known to be right, a rank that fails lets its peers know.
  */
 typedef int32_t (*cplayout_prepare_layer_fn)(struct cplayout_context *context,
                                              const struct cplayout_call *call,
@@ -278,6 +301,35 @@ typedef int32_t (*cplayout_conversion_fn)(struct cplayout_context *context, int3
                                           struct cplayout_conversion *conversion,
                                           struct cplayout_error *error);
 
+/* ---- Conversion without a layer --------------------------------------------------------------- */
+
+/* From one layout to another, both by handles. The gradient goes from `to_layout` to `from_layout`. */
+struct cplayout_convert_call {
+    uint64_t size;
+    const struct cplayout_batch *batch;
+    const struct cplayout_tensor *input; /* in from_layout; otherwise as in cplayout_call */
+    uint64_t identity;
+    void *stream;
+    int32_t from_layout;
+    int32_t to_layout;
+    int32_t row_axis;
+    int32_t reserved; /* 0 */
+};
+
+/* Does what a hook does, with the same rules for `out`, the same tags and errors. */
+typedef int32_t (*cplayout_convert_fn)(struct cplayout_context *context,
+                                       const struct cplayout_convert_call *call,
+                                       struct cplayout_tensor *out, struct cplayout_error *error);
+
+/*
+ * Tells what `convert` would do, as cplayout_conversion_fn does for a hook; input and row_axis are
+ * not read. [context-serial]. Errors: as there.
+ */
+typedef int32_t (*cplayout_convert_describe_fn)(struct cplayout_context *context,
+                                                const struct cplayout_convert_call *call,
+                                                struct cplayout_conversion *conversion,
+                                                struct cplayout_error *error);
+
 /* ---- The table -------------------------------------------------------------------------------- */
 
 /* Every slot of the core table, in order; slots are only ever appended. All are mandatory. */
@@ -297,7 +349,9 @@ typedef int32_t (*cplayout_conversion_fn)(struct cplayout_context *context, int3
     SLOT(core, batch_destroy)       \
     SLOT(core, conversion)          \
     SLOT(core, prepare_layer)       \
-    SLOT(core, finalize_layer)
+    SLOT(core, finalize_layer)      \
+    SLOT(core, convert)             \
+    SLOT(core, convert_describe)
 
 #define CPLAYOUT_DECLARE_SLOT(table, slot) cplayout_##slot##_fn slot;
 

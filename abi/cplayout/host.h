@@ -14,6 +14,7 @@
 #include <cplayout/version.h>
 
 struct cplayout_core;
+struct cplayout_communicator;
 struct cplayout_local_group;
 
 /* Log levels. A message is delivered when its level is not above cplayout_host.log_level. */
@@ -51,7 +52,7 @@ struct cplayout_host {
     void *log_self;
     int32_t log_level; /* CPLAYOUT_LOG_... ; read only when log is given */
 
-    /* Place of this context in its group of P ranks: logical rank, 0 ... ranks - 1.
+    /* Place of this context in its group of P * T ranks: logical rank (core.h), 0 ... ranks - 1.
      * Read by create. Leave both 0 for a group of one. */
     int32_t rank;
     int32_t ranks;
@@ -63,9 +64,18 @@ struct cplayout_host {
     cplayout_release_fn release;
     void *allocator_self;
 
-    /* The way to move data: ranks are threads of this process and share this group. Read by create,
-     * which takes a reference of its own. May be NULL for a group of one. */
+    /*
+     * The way to move data, read by create: one of the two, neither for a group of one.
+     *
+     * Local group: ranks are threads of this process and share it. create takes a reference of its
+     * own.
+     */
     struct cplayout_local_group *local_group;
+    /* Communicator (communicator.h): must stay as it is until every context made with it is gone. */
+    const struct cplayout_communicator *communicator;
+    /* [ranks], copied: communicator rank of each logical rank, distinct and not negative. NULL: they
+     * are the same. */
+    const int32_t *communicator_ranks;
 
     /* For layers only: the table of the next plugin. Hosts leave it NULL. */
     const struct cplayout_core *next;

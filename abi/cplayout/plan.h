@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include <cplayout/core.h>
+#include <cplayout/lengths.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,17 +37,6 @@ struct cplayout_partition;
 struct cplayout_route;
 
 /* ---- Partition -------------------------------------------------------------------------------- */
-
-/*
- * Document offsets of one packed sample: [entries] int32 in host memory, entries = documents + 1 >= 2,
- * first 0, never decreasing; equal neighbours are an empty document.
- */
-struct cplayout_lengths {
-    const int32_t *cu_seqlens;        /* of real tokens */
-    const int32_t *cu_seqlens_padded; /* of physical rows, at least as long per document; NULL: the
-                                       * same as cu_seqlens */
-    uint64_t entries;
-};
 
 struct cplayout_partition_args {
     uint64_t size;

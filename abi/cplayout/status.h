@@ -24,6 +24,7 @@ enum {
     CPLAYOUT_ERROR_MISMATCH = 8,      /* ranks disagree about what they do together */
     CPLAYOUT_ERROR_VERSION = 9,       /* host and plugin cannot work together */
     CPLAYOUT_ERROR_LOAD = 10,         /* the plugin's file could not be loaded (loader only) */
+    CPLAYOUT_ERROR_FORKED = 11,       /* the object belongs to the parent of this process */
 };
 
 /* Where an error was found. */

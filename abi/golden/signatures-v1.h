@@ -113,6 +113,20 @@ _Static_assert(_Generic(((struct cplayout_core *)0)->finalize_layer,
                "core.finalize_layer");
 enum { locked_core_finalize_layer };
 
+_Static_assert(_Generic(((struct cplayout_core *)0)->convert,
+                        int32_t (*)(struct cplayout_context *, const struct cplayout_convert_call *,
+                                    struct cplayout_tensor *, struct cplayout_error *) : 1,
+                        default : 0),
+               "core.convert");
+enum { locked_core_convert };
+
+_Static_assert(_Generic(((struct cplayout_core *)0)->convert_describe,
+                        int32_t (*)(struct cplayout_context *, const struct cplayout_convert_call *,
+                                    struct cplayout_conversion *, struct cplayout_error *) : 1,
+                        default : 0),
+               "core.convert_describe");
+enum { locked_core_convert_describe };
+
 /* ---- batch/1 --------------------------------------------------------------------------------- */
 
 _Static_assert(_Generic(((struct cplayout_batch_interface *)0)->view_describe,
@@ -136,6 +150,13 @@ _Static_assert(_Generic(((struct cplayout_batch_interface *)0)->view_partition,
                         default : 0),
                "batch.view_partition");
 enum { locked_batch_view_partition };
+
+_Static_assert(_Generic(((struct cplayout_batch_interface *)0)->view_metadata,
+                        int32_t (*)(const struct cplayout_batch *, int32_t,
+                                    struct cplayout_view_metadata *, struct cplayout_error *) : 1,
+                        default : 0),
+               "batch.view_metadata");
+enum { locked_batch_view_metadata };
 
 /* ---- plan/1 ---------------------------------------------------------------------------------- */
 
@@ -244,6 +265,27 @@ _Static_assert(_Generic(((struct cplayout_host *)0)->allocate, void *(*)(void *,
 _Static_assert(_Generic(((struct cplayout_host *)0)->release,
                         void (*)(void *, void *, uint64_t) : 1, default : 0),
                "host.release");
+
+_Static_assert(_Generic(((struct cplayout_communicator *)0)->start,
+                        int32_t (*)(void *, const struct cplayout_messages *, void **,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "communicator.start");
+
+_Static_assert(_Generic(((struct cplayout_communicator *)0)->wait,
+                        int32_t (*)(void *, void *, double, int32_t *, struct cplayout_error *) : 1,
+                        default : 0),
+               "communicator.wait");
+
+_Static_assert(_Generic(((struct cplayout_communicator *)0)->abort,
+                        void (*)(void *, int32_t, const char *) : 1, default : 0),
+               "communicator.abort");
+
+_Static_assert(_Generic(((struct cplayout_communicator *)0)->allgather,
+                        int32_t (*)(void *, const struct cplayout_allgather *, int32_t *,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "communicator.allgather");
 
 _Static_assert(_Generic(((struct cplayout_create_args *)0)->diagnose,
                         void (*)(void *, const struct cplayout_diagnostic *) : 1, default : 0),

@@ -90,17 +90,7 @@ void *cpl_arena_take(struct cpl_arena *arena, size_t count, size_t bytes)
     return taken != NULL ? memset(taken, 0, count * bytes) : NULL;
 }
 
-void cpl_arena_reset(struct cpl_arena *arena)
-{
-    struct cpl_arena_block *block;
-
-    for (block = arena->first; block != NULL; block = block->next) {
-        block->used = 0;
-    }
-    arena->current = arena->first;
-}
-
-void cpl_arena_fini(struct cpl_arena *arena)
+static void free_blocks(struct cpl_arena *arena)
 {
     struct cpl_arena_block *block = arena->first;
 
@@ -112,5 +102,40 @@ void cpl_arena_fini(struct cpl_arena *arena)
         block = next;
     }
     arena->first = NULL;
+}
+
+/*
+ * One block for all that was taken, and a quarter more: needs that change a little from use to use
+ * would otherwise add a block each time that the largest of them grows.
+ */
+static void merge_blocks(struct cpl_arena *arena)
+{
+    struct cpl_arena_block *merged;
+    size_t used = 0;
+
+    for (const struct cpl_arena_block *block = arena->first; block != NULL; block = block->next) {
+        used += block->used;
+    }
+    merged = block_create(arena, used + used / 4);
+    if (merged != NULL) {
+        free_blocks(arena);
+        arena->first = merged;
+    }
+}
+
+void cpl_arena_reset(struct cpl_arena *arena)
+{
+    if (arena->first != NULL && arena->first->next != NULL) {
+        merge_blocks(arena);
+    }
+    for (struct cpl_arena_block *block = arena->first; block != NULL; block = block->next) {
+        block->used = 0;
+    }
+    arena->current = arena->first;
+}
+
+void cpl_arena_fini(struct cpl_arena *arena)
+{
+    free_blocks(arena);
     arena->current = NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An arena: memory that is taken piece by piece and given back all at once. Whoever builds tables
- * owns one. After a reset the same blocks serve again, so a caller with steady needs stops
- * allocating. One thread at a time.
+ * owns one. A reset makes one block of all that was needed, which then serves again and again: a
+ * caller with steady needs stops allocating after the second use. One thread at a time.
  */
 #ifndef CPL_BASE_ARENA_H
 #define CPL_BASE_ARENA_H
@@ -25,7 +25,7 @@ void *cpl_arena_take(struct cpl_arena *arena, size_t count, size_t bytes);
 /* The same with any content, for arrays that are written before they are read. */
 void *cpl_arena_take_raw(struct cpl_arena *arena, size_t count, size_t bytes);
 
-/* Everything taken is given up; the blocks are kept. */
+/* Everything taken is given up; the memory is kept. */
 void cpl_arena_reset(struct cpl_arena *arena);
 
 /* Gives the blocks back. A zeroed arena is allowed. */

@@ -22,6 +22,7 @@ enum cpl_status {
     CPL_ERROR_PEER = 7,
     CPL_ERROR_MISMATCH = 8,
     CPL_ERROR_VERSION = 9,
+    CPL_ERROR_FORKED = 11,
 };
 
 /* Equal to those of the ABI; the entry room asserts it. */

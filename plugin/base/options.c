@@ -101,6 +101,14 @@ static const struct cpl_option_spec specs[CPL_OPTION_COUNT] = {
             .least = 0,
             .most = INT64_C(0xffffffff),
         },
+    [CPL_OPTION_VERIFY_PLANS] =
+        {
+            .name = "verify_plans",
+            .type = CPL_TYPE_CHOICE,
+            .default_value = "always",
+            .values = "always, first, never",
+            .help = "when ranks compare their plans: for every batch, the first one only, or not",
+        },
     [CPL_OPTION_TIMEOUT_SECONDS] =
         {
             .name = "timeout_seconds",
@@ -110,6 +118,26 @@ static const struct cpl_option_spec specs[CPL_OPTION_COUNT] = {
             .help = "longest wait for another rank",
             .least = 0,
             .most = 1000000,
+        },
+    [CPL_OPTION_PAD_TOKEN_ID] =
+        {
+            .name = "pad_token_id",
+            .type = CPL_TYPE_INTEGER,
+            .default_value = "0",
+            .values = "-2147483648 ... 2147483647",
+            .help = "what padding holds in the field tokens",
+            .least = INT32_MIN,
+            .most = INT32_MAX,
+        },
+    [CPL_OPTION_PAD_LABEL] =
+        {
+            .name = "pad_label",
+            .type = CPL_TYPE_INTEGER,
+            .default_value = "-100",
+            .values = "-2147483648 ... 2147483647",
+            .help = "what padding holds in the field labels",
+            .least = INT32_MIN,
+            .most = INT32_MAX,
         },
 };
 

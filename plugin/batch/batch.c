@@ -2,9 +2,9 @@
 #include "batch/batch.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/hash.h"
+#include "plan/counts.h"
 
 static struct cpl_batch *take_idle(struct cpl_context *context)
 {
@@ -61,7 +61,7 @@ void cpl_batch_destroy(struct cpl_batch *batch)
 {
     struct cpl_context *context;
 
-    if (batch == NULL) {
+    if (batch == NULL || cpl_forkmark_wiped(&batch->context->forkmark)) {
         return;
     }
     context = batch->context;
@@ -72,51 +72,112 @@ void cpl_batch_destroy(struct cpl_batch *batch)
     cpl_context_release(context);
 }
 
-static enum cpl_status set_fields(struct cpl_batch *batch, const struct cpl_batch_args *args,
+/* ---- Lengths --------------------------------------------------------------------------------- */
+
+/* Every layout asks for its own multiple; the message names what suits all of them. */
+static enum cpl_status check_length(const struct cpl_context *context, int64_t tokens,
+                                    struct cpl_error *error)
+{
+    const int64_t unit =
+        cpl_layouts_unit(context->layouts, context->layout_count, context->cp, context->tp);
+    char nearest[64];
+
+    if (tokens % unit == 0) {
+        return CPL_OK;
+    }
+    cpl_nearest_lengths(nearest, tokens, unit);
+    return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "sequence_length",
+                          "sequence length %" PRId64 " is not a multiple of %" PRId64
+                          ", which the layouts in use need with P = %d and T = %d; nearest: %s",
+                          tokens, unit, context->cp, context->tp, nearest);
+}
+
+static enum cpl_status take_dense(struct cpl_batch *batch, const struct cpl_batch_args *args,
                                   struct cpl_error *error)
 {
+    const struct cpl_context *const context = batch->context;
+    const int64_t tokens = args->tokens != 0 ? (int64_t)args->tokens : context->seq_length;
     enum cpl_status status = CPL_OK;
 
-    for (size_t i = 0; i < args->field_count && status == CPL_OK; i++) {
-        const struct cpl_given_field *const given = &args->fields[i];
+    if (tokens == 0) {
+        return cpl_fail_field(
+            error, CPL_ERROR_ARGUMENT, "sequence_length",
+            "the batch gives no sequence length and the option seq_length is not set");
+    }
+    if (args->tokens != 0) {
+        status = cpl_tokens_check(args->tokens, "sequence_length", error);
+    }
+    if (status == CPL_OK) {
+        status = check_length(context, tokens, error);
+    }
+    return status == CPL_OK ? cpl_stream_dense(&batch->stream, tokens, &batch->arena, error)
+                            : status;
+}
 
-        status = cpl_field_set(&batch->fields[given->id], given->id, &given->tensor, batch->tokens,
-                               error);
+static enum cpl_status take_packed(struct cpl_batch *batch, const struct cpl_batch_args *args,
+                                   struct cpl_error *error)
+{
+    if (args->tokens != 0) {
+        return cpl_fail_field(
+            error, CPL_ERROR_ARGUMENT, "sequence_length",
+            "a packed batch has the length of its samples; sequence_length must be "
+            "0, not %" PRIu64,
+            args->tokens);
+    }
+    return cpl_stream_packed(&batch->stream, args->samples, args->sample_count, &batch->arena,
+                             error);
+}
+
+/* Dense or packed is a matter of registration: kernels and rules depend on it. */
+static enum cpl_status take_lengths(struct cpl_batch *batch, const struct cpl_batch_args *args,
+                                    struct cpl_error *error)
+{
+    const bool packed = batch->context->packed;
+
+    if (packed != (args->samples != NULL)) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "samples", "%s",
+                              packed ? "the option qkv_format is thd, but the batch has no samples"
+                                     : "the batch has samples, which needs the option "
+                                       "qkv_format=thd");
+    }
+    return packed ? take_packed(batch, args, error) : take_dense(batch, args, error);
+}
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+static enum cpl_status build_layout(struct cpl_batch *batch, int32_t layout,
+                                    struct cpl_error *error)
+{
+    const struct cpl_context *const context = batch->context;
+    const struct cpl_shape shape = {
+        .tokens = batch->stream.rows,
+        .cp = context->cp,
+        .tp = context->tp,
+        .stream = context->packed ? &batch->stream : NULL,
+    };
+    struct cpl_table *const table = &batch->tables[layout];
+    enum cpl_status status =
+        cpl_table_build(table, context->layouts[layout], &shape, &batch->arena, error);
+
+    if (status == CPL_OK) {
+        status = cpl_route_from_stream(&batch->from_stream[layout], table, context->rank,
+                                       &batch->arena, error);
+    }
+    if (status == CPL_OK && context->packed) {
+        status = cpl_metadata_build(&batch->metadata[layout], table, &batch->arena, error);
+    }
+    if (status == CPL_OK) {
+        batch->valid[layout] = cpl_count_rank(table, context->rank).valid_rows;
     }
     return status;
 }
 
-/* Every layout asks for its own multiple; the message names what suits all of them. */
-static enum cpl_status check_length(const struct cpl_batch *batch, struct cpl_error *error)
+static enum cpl_status build_layouts(struct cpl_batch *batch, struct cpl_error *error)
 {
-    const struct cpl_context *const context = batch->context;
-    const int64_t unit = cpl_layouts_unit(context->layouts, context->layout_count, context->cp, 1);
-    char nearest[64];
-
-    if (batch->tokens % unit == 0) {
-        return CPL_OK;
-    }
-    cpl_nearest_lengths(nearest, batch->tokens, unit);
-    return cpl_fail_field(
-        error, CPL_ERROR_ARGUMENT, "sequence_length",
-        "sequence length %" PRId64 " is not a multiple of %" PRId64
-        ", which the layouts in use need at context_parallel_size %d; nearest: %s",
-        batch->tokens, unit, context->cp, nearest);
-}
-
-static enum cpl_status build_tables(struct cpl_batch *batch, struct cpl_error *error)
-{
-    const struct cpl_context *const context = batch->context;
-    const struct cpl_shape shape = {.tokens = batch->tokens, .cp = context->cp, .tp = 1};
     enum cpl_status status = CPL_OK;
 
-    for (int32_t i = 0; i < context->layout_count && status == CPL_OK; i++) {
-        status =
-            cpl_table_build(&batch->tables[i], context->layouts[i], &shape, &batch->arena, error);
-        if (status == CPL_OK) {
-            status = cpl_route_from_stream(&batch->from_stream[i], &batch->tables[i],
-                                           context->local.rank, &batch->arena, error);
-        }
+    for (int32_t i = 0; i < batch->context->layout_count && status == CPL_OK; i++) {
+        status = build_layout(batch, i, error);
     }
     return status;
 }
@@ -130,7 +191,7 @@ static enum cpl_status build_route(struct cpl_batch *batch, int32_t from, int32_
     if (source->identity == target->identity) {
         return CPL_OK; /* nothing is ever due between them */
     }
-    return cpl_route_build(&batch->routes[from][to], source, target, batch->context->local.rank,
+    return cpl_route_build(&batch->routes[from][to], source, target, batch->context->rank,
                            &batch->arena, error);
 }
 
@@ -147,29 +208,25 @@ static enum cpl_status build_routes(struct cpl_batch *batch, struct cpl_error *e
     return status;
 }
 
-/* Schedules follow from the configuration: their lengths tell how many there are. */
-static uint64_t digest_plans(const struct cpl_batch *batch)
+/* ---- Fields ---------------------------------------------------------------------------------- */
+
+static enum cpl_status set_fields(struct cpl_batch *batch, const struct cpl_batch_args *args,
+                                  struct cpl_error *error)
 {
-    uint64_t hash = cpl_hash_word(CPL_HASH_SEED, batch->serial);
+    const struct cpl_field_rule rule = {
+        .rows = batch->stream.rows,
+        .padded = batch->context->packed,
+        .pad_token = batch->context->pad_token,
+        .pad_label = batch->context->pad_label,
+    };
+    enum cpl_status status = CPL_OK;
 
-    for (int32_t i = 0; i < batch->context->layout_count; i++) {
-        hash = cpl_hash_word(hash, batch->tables[i].identity);
-    }
-    for (const struct cpl_chunk *chunk = batch->context->chunks; chunk != NULL;
-         chunk = chunk->next) {
-        hash = cpl_hash_word(hash, (uint64_t)chunk->schedule.layers);
-    }
-    return hash;
-}
+    for (size_t i = 0; i < args->field_count && status == CPL_OK; i++) {
+        const struct cpl_given_field *const given = &args->fields[i];
 
-static uint64_t digest_lengths(const struct cpl_batch *batch)
-{
-    uint64_t hash = cpl_hash_word(CPL_HASH_SEED, (uint64_t)batch->tokens);
-
-    for (enum cpl_field_id id = 0; id < CPL_FIELD_COUNT; id++) {
-        hash = cpl_hash_word(hash, batch->fields[id].given);
+        status = cpl_field_set(&batch->fields[given->id], given, &rule, error);
     }
-    return hash;
+    return status;
 }
 
 static enum cpl_status batch_build(struct cpl_batch *batch, const struct cpl_batch_args *args,
@@ -181,19 +238,10 @@ static enum cpl_status batch_build(struct cpl_batch *batch, const struct cpl_bat
         *error = *args->problem;
         return error->status;
     }
-    if (args->tokens == 0 && batch->context->seq_length == 0) {
-        return cpl_fail_field(
-            error, CPL_ERROR_ARGUMENT, "sequence_length",
-            "the batch gives no sequence length and the option seq_length is not set");
-    }
-    if (args->tokens != 0 && cpl_tokens_check(args->tokens, "sequence_length", error) != CPL_OK) {
-        return error->status;
-    }
-    batch->tokens = args->tokens != 0 ? (int64_t)args->tokens : batch->context->seq_length;
     batch->serial = batch->context->batches + 1;
-    status = check_length(batch, error);
+    status = take_lengths(batch, args, error);
     if (status == CPL_OK) {
-        status = build_tables(batch, error);
+        status = build_layouts(batch, error);
     }
     if (status == CPL_OK) {
         status = build_routes(batch, error);
@@ -204,43 +252,113 @@ static enum cpl_status batch_build(struct cpl_batch *batch, const struct cpl_bat
     return status;
 }
 
-/* What this rank says of its batch. A rank that has failed says only that. */
-static struct cpl_digest digest_of(const struct cpl_batch *batch, enum cpl_status outcome,
-                                   const struct cpl_error *error)
-{
-    if (batch == NULL || outcome != CPL_OK) {
-        struct cpl_digest failed = {.outcome = (uint64_t)outcome};
+/* ---- Agreement ------------------------------------------------------------------------------- */
 
-        (void)snprintf(failed.reason, sizeof(failed.reason), "%.190s", error->message);
-        return failed;
-    }
-    return (struct cpl_digest){
-        .configuration = batch->context->configuration,
-        .lengths = digest_lengths(batch),
-        .plans = digest_plans(batch),
+enum topic {
+    TOPIC_CONFIGURATION,
+    TOPIC_SERIAL,
+    TOPIC_LENGTHS,
+    TOPIC_FIELDS,
+    TOPIC_LAYOUTS,
+    TOPIC_SCHEDULES,
+    TOPIC_COUNT,
+};
+
+static const char *topic_name(size_t word)
+{
+    static const char *const names[TOPIC_COUNT] = {
+        [TOPIC_CONFIGURATION] = "configuration",
+        [TOPIC_SERIAL] = "number of batches",
+        [TOPIC_LENGTHS] = "sequence length or documents",
+        [TOPIC_FIELDS] = "fields",
+        [TOPIC_LAYOUTS] = "layouts",
+        [TOPIC_SCHEDULES] = "schedules",
     };
+
+    return names[word];
+}
+
+/* Identities cover the documents as well as the rows; the length stands for itself in messages. */
+static uint64_t digest_lengths(const struct cpl_stream *stream)
+{
+    uint64_t hash = cpl_hash_word(CPL_HASH_SEED, (uint64_t)stream->rows);
+
+    for (size_t i = 0; i < stream->count; i++) {
+        hash = cpl_hash_word(hash, (uint64_t)stream->documents[i].length);
+        hash = cpl_hash_word(hash, (uint64_t)stream->documents[i].valid);
+    }
+    return hash;
+}
+
+static uint64_t digest_fields(const struct cpl_batch *batch)
+{
+    uint64_t hash = CPL_HASH_SEED;
+
+    for (enum cpl_field_id id = 0; id < CPL_FIELD_COUNT; id++) {
+        hash = cpl_hash_word(hash, batch->fields[id].given);
+    }
+    return hash;
+}
+
+static uint64_t digest_layouts(const struct cpl_batch *batch)
+{
+    uint64_t hash = CPL_HASH_SEED;
+
+    for (int32_t i = 0; i < batch->context->layout_count; i++) {
+        hash = cpl_hash_word(hash, batch->tables[i].identity);
+    }
+    return hash;
+}
+
+/* Schedules follow from the configuration: their lengths tell how many there are. */
+static uint64_t digest_schedules(const struct cpl_batch *batch)
+{
+    uint64_t hash = CPL_HASH_SEED;
+
+    for (const struct cpl_chunk *chunk = batch->context->chunks; chunk != NULL;
+         chunk = chunk->next) {
+        hash = cpl_hash_word(hash, (uint64_t)chunk->schedule.layers);
+    }
+    return hash;
+}
+
+static void fill_digest(struct cpl_digest *digest, const struct cpl_batch *batch)
+{
+    digest->words[TOPIC_CONFIGURATION] = batch->context->configuration;
+    digest->words[TOPIC_SERIAL] = batch->serial;
+    digest->words[TOPIC_LENGTHS] = digest_lengths(&batch->stream);
+    digest->words[TOPIC_FIELDS] = digest_fields(batch);
+    digest->words[TOPIC_LAYOUTS] = digest_layouts(batch);
+    digest->words[TOPIC_SCHEDULES] = digest_schedules(batch);
 }
 
 /*
  * Takes part even when this rank has failed already, so that no peer waits for it. Ranks that fail
  * alike agree, and their contexts live on.
  */
-static enum cpl_status compare(struct cpl_context *context, const struct cpl_digest *digest,
-                               struct cpl_error *error)
+static enum cpl_status agree(struct cpl_context *context, const struct cpl_batch *batch,
+                             enum cpl_status outcome, struct cpl_error *error)
 {
-    if (context->local.group == NULL) {
-        return CPL_OK;
+    const struct cpl_topics topics = {
+        .meeting = CPL_MEETING_COMPARE,
+        .deed = "create the batch",
+        .kind = "the ",
+        .name = topic_name,
+        .unverified = context->verify == CPL_VERIFY_NEVER ||
+                      (context->verify == CPL_VERIFY_FIRST && context->batches > 0),
+    };
+    struct cpl_digest digest = {.rank = context->rank};
+
+    if (batch != NULL && outcome == CPL_OK) {
+        fill_digest(&digest, batch);
     }
-    return cpl_context_note(context, cpl_local_compare(&context->local, digest, error), error);
+    return cpl_context_agree(context, &topics, &digest, outcome, error);
 }
 
 enum cpl_status cpl_batch_create(struct cpl_context *context, const struct cpl_batch_args *args,
                                  struct cpl_batch **batch, struct cpl_error *error)
 {
     struct cpl_batch *built;
-    struct cpl_digest digest;
-    struct cpl_error disagreement;
-    enum cpl_status agreed;
     enum cpl_status status = cpl_context_check(context, error);
 
     if (status != CPL_OK) {
@@ -248,12 +366,7 @@ enum cpl_status cpl_batch_create(struct cpl_context *context, const struct cpl_b
     }
     built = batch_take(context);
     status = built != NULL ? batch_build(built, args, error) : cpl_fail_memory(error);
-    digest = digest_of(built, status, error);
-    agreed = compare(context, &digest, &disagreement);
-    if (status == CPL_OK && agreed != CPL_OK) {
-        *error = disagreement;
-        status = agreed;
-    }
+    status = agree(context, built, status, error);
     if (status != CPL_OK) {
         cpl_batch_destroy(built);
         return status;

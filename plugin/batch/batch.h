@@ -10,6 +10,7 @@
 
 #include "batch/context.h"
 #include "batch/fields.h"
+#include "batch/metadata.h"
 #include "plan/route.h"
 
 struct cpl_batch {
@@ -17,25 +18,32 @@ struct cpl_batch {
     struct cpl_batch *next; /* while idle */
     struct cpl_arena arena; /* tables and routes */
     uint64_t serial;        /* counts the context's batches; equal on all ranks */
-    int64_t tokens;         /* S */
+    struct cpl_stream stream;
     struct cpl_table tables[CPL_LAYOUTS_MOST];                   /* by layout handle */
     struct cpl_route from_stream[CPL_LAYOUTS_MOST];              /* cuts fields */
+    struct cpl_metadata metadata[CPL_LAYOUTS_MOST];              /* of a packed batch */
+    int64_t valid[CPL_LAYOUTS_MOST];                             /* this rank's rows but padding */
     struct cpl_route routes[CPL_LAYOUTS_MOST][CPL_LAYOUTS_MOST]; /* from, to; where they differ */
     struct cpl_field fields[CPL_FIELD_COUNT];
 };
 
 struct cpl_batch_args {
-    uint64_t tokens; /* 0: the option seq_length */
+    uint64_t tokens; /* 0: the option seq_length, or with samples */
+    const struct cpl_lengths *samples;
+    size_t sample_count;
     const struct cpl_given_field *fields;
     size_t field_count;
     const struct cpl_error *problem; /* not NULL: the caller's arguments are wrong already */
 };
 
-/* Collective, also where this rank fails at once. Errors: ARGUMENT, UNSUPPORTED, MEMORY, MISMATCH, TIMEOUT, PEER. */
+/*
+ * Collective, also where this rank fails at once.
+ * Errors: ARGUMENT, UNSUPPORTED, MEMORY, MISMATCH, TIMEOUT, PEER, FORKED.
+ */
 enum cpl_status cpl_batch_create(struct cpl_context *context, const struct cpl_batch_args *args,
                                  struct cpl_batch **batch, struct cpl_error *error);
 
-/* NULL is allowed. */
+/* NULL is allowed. Does nothing in the child of a fork. */
 void cpl_batch_destroy(struct cpl_batch *batch);
 
 /* Frees a list of idle batches. */

@@ -1,78 +1,81 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch/context.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "batch/batch.h"
-#include "plan/rules.h"
+#include "batch/registration.h"
+#include "move/group.h"
+#include "move/local.h"
 
-static const char *copy_text(struct cpl_arena *arena, const char *text)
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static enum cpl_status take_place_alone(const struct cpl_context_args *args,
+                                        struct cpl_error *error)
 {
-    const size_t bytes = strlen(text) + 1;
-    char *const copy = cpl_arena_take(arena, bytes, 1);
-
-    return copy != NULL ? memcpy(copy, text, bytes) : NULL;
+    if ((args->ranks != 0 && args->ranks != 1) || args->rank != 0) {
+        return cpl_fail_field(
+            error, CPL_ERROR_ARGUMENT, "rank",
+            "rank %d of %d without a local group or communicator: alone it is rank 0 of 1",
+            args->rank, args->ranks);
+    }
+    return CPL_OK;
 }
 
-/*
- * Values, not their spelling: "8" and "08" agree, and so do a boundary layout that is left to its
- * default and the same one named. How long a rank waits is its own affair.
- */
-static uint64_t digest_options(const struct cpl_registration *registration)
+static enum cpl_status take_place_in_group(struct cpl_context *context,
+                                           const struct cpl_context_args *args,
+                                           struct cpl_error *error)
 {
-    uint64_t hash = CPL_HASH_SEED;
+    const int32_t ranks = cpl_group_ranks(args->group);
 
-    for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT; id++) {
-        const struct cpl_option_value *const value = &registration->options->values[id];
-
-        switch (cpl_option_spec(id)->type) {
-        case CPL_TYPE_INTEGER:
-        case CPL_TYPE_BOOL:
-            hash = cpl_hash_word(hash, (uint64_t)value->integer);
-            break;
-        case CPL_TYPE_CHOICE:
-        case CPL_TYPE_PATTERN:
-            hash = cpl_hash_text(hash, value->text);
-            break;
-        case CPL_TYPE_LAYOUT:
-        case CPL_TYPE_NUMBER:
-            break;
-        }
+    if (args->ranks != 0 && args->ranks != ranks) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "ranks",
+                              "the host record says %d ranks, its local group has %d", args->ranks,
+                              ranks);
     }
-    hash = cpl_hash_text(hash, registration->linear->name);
-    hash = cpl_hash_text(hash, registration->attention->name);
-    return cpl_hash_text(hash, registration->boundary->name);
+    return cpl_local_create(&context->allocator, args->group, args->rank, &context->transport,
+                            error);
 }
 
-static int32_t add_layout(struct cpl_context *context, const struct cpl_layout *layout)
+static enum cpl_status take_place_by_calls(struct cpl_context *context,
+                                           const struct cpl_context_args *args,
+                                           struct cpl_error *error)
 {
-    int32_t handle = 0;
+    const struct cpl_host_args host = {
+        .calls = *args->calls,
+        .rank = args->rank,
+        .ranks = args->ranks,
+        .communicator_ranks = args->communicator_ranks,
+    };
 
-    while (handle < context->layout_count && context->layouts[handle] != layout) {
-        handle++;
-    }
-    if (handle == context->layout_count) {
-        context->layouts[context->layout_count++] = layout;
-    }
-    return handle;
+    return cpl_host_create(&context->allocator, &host, &context->transport, error);
 }
 
-static enum cpl_status configure(struct cpl_context *context,
-                                 const struct cpl_registration *registration,
-                                 struct cpl_error *error)
+/* The rank's way to its peers, before anything else, so that they can be told of a failure. */
+static enum cpl_status take_place(struct cpl_context *context, const struct cpl_context_args *args,
+                                  struct cpl_error *error)
 {
-    const struct cpl_option_value *const values = registration->options->values;
+    enum cpl_status status;
 
-    context->cp = (int32_t)values[CPL_OPTION_CONTEXT_PARALLEL_SIZE].integer;
-    context->seq_length = values[CPL_OPTION_SEQ_LENGTH].integer;
-    context->local.timeout_seconds = values[CPL_OPTION_TIMEOUT_SECONDS].number;
-    context->configuration = digest_options(registration);
-    context->roles.linear = add_layout(context, registration->linear);
-    context->roles.attention = add_layout(context, registration->attention);
-    context->roles.boundary = add_layout(context, registration->boundary);
-    context->pattern = copy_text(&context->arena, values[CPL_OPTION_HYBRID_LAYER_PATTERN].text);
-    return context->pattern != NULL ? CPL_OK : cpl_fail_memory(error);
+    if (args->group != NULL && args->calls != NULL) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "communicator",
+                              "the host record has a local group and a communicator; give one");
+    }
+    if (args->group == NULL && args->calls == NULL) {
+        context->ranks = 1;
+        return take_place_alone(args, error);
+    }
+    status = args->group != NULL ? take_place_in_group(context, args, error)
+                                 : take_place_by_calls(context, args, error);
+    if (status != CPL_OK) {
+        return status;
+    }
+    context->rank = context->transport->rank;
+    context->ranks = context->transport->ranks;
+    context->digests =
+        cpl_allocate(&context->allocator, (size_t)context->ranks, sizeof(*context->digests));
+    return context->digests != NULL ? CPL_OK : cpl_fail_memory(error);
 }
 
 static void context_free(struct cpl_context *context)
@@ -80,114 +83,97 @@ static void context_free(struct cpl_context *context)
     const struct cpl_allocator allocator = context->allocator;
 
     cpl_batch_free_all(context->idle);
+    cpl_release(&allocator, context->digests, (size_t)context->ranks, sizeof(*context->digests));
     (void)pthread_mutex_destroy(&context->mutex);
+    cpl_forkmark_fini(&context->forkmark);
     cpl_arena_fini(&context->arena);
     cpl_release(&allocator, context, 1, sizeof(*context));
 }
 
-/* The rank's place: checked and taken before anything else, so that peers can be told of a failure. */
-static enum cpl_status take_place(const struct cpl_context_args *args, struct cpl_error *error)
+/* A context without options, which has its place among the ranks. */
+static enum cpl_status context_open(const struct cpl_context_args *args,
+                                    struct cpl_context **context, struct cpl_error *error)
 {
-    const int32_t ranks = args->group != NULL ? cpl_group_ranks(args->group) : 1;
-
-    if (args->ranks != 0 && args->ranks != ranks) {
-        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "ranks",
-                              "the host record says %d ranks, %s has %d", args->ranks,
-                              args->group != NULL ? "its group" : "a host without a group", ranks);
-    }
-    if (args->group == NULL && args->rank != 0) {
-        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "rank",
-                              "rank %d without a group: alone it is rank 0", args->rank);
-    }
-    return args->group != NULL ? cpl_group_join(args->group, args->rank, error) : CPL_OK;
-}
-
-static enum cpl_status context_build(const struct cpl_context_args *args,
-                                     const struct cpl_registration *registration,
-                                     struct cpl_context **context, struct cpl_error *error)
-{
-    struct cpl_context *const built = cpl_allocate(&args->allocator, 1, sizeof(*built));
+    struct cpl_context *const opened = cpl_allocate(&args->allocator, 1, sizeof(*opened));
     enum cpl_status status;
 
-    if (built == NULL) {
+    if (opened == NULL) {
         return cpl_fail_memory(error);
     }
-    built->allocator = args->allocator;
-    built->log = args->log;
-    built->holders = 1;
-    cpl_arena_init(&built->arena, &built->allocator);
-    if (pthread_mutex_init(&built->mutex, NULL) != 0) {
-        cpl_release(&args->allocator, built, 1, sizeof(*built));
+    if (pthread_mutex_init(&opened->mutex, NULL) != 0) {
+        cpl_release(&args->allocator, opened, 1, sizeof(*opened));
         return cpl_fail(error, CPL_ERROR_MEMORY, "the system refused a mutex");
     }
-    status = configure(built, registration, error);
+    opened->allocator = args->allocator;
+    opened->log = args->log;
+    opened->holders = 1;
+    cpl_forkmark_init(&opened->forkmark);
+    cpl_arena_init(&opened->arena, &opened->allocator);
+    status = take_place(opened, args, error);
     if (status != CPL_OK) {
-        context_free(built);
+        cpl_context_destroy(opened);
         return status;
     }
-    built->local.group = args->group;
-    built->local.rank = args->rank;
-    *context = built;
+    *context = opened;
     return CPL_OK;
 }
 
-/* What the rules allow and contexts do not have yet. */
-static enum cpl_status check_supported(const struct cpl_options *options, struct cpl_error *error)
+/* A rank without memory for a place of its own cannot take part, but must not be waited for either. */
+static void tell_peers(const struct cpl_context_args *args, const struct cpl_error *error)
 {
-    const struct cpl_option_value *const values = options->values;
+    struct cpl_error told;
 
-    if (values[CPL_OPTION_SEQUENCE_PARALLEL].integer != 0 &&
-        values[CPL_OPTION_TENSOR_MODEL_PARALLEL_SIZE].integer > 1) {
-        return cpl_fail_field(error, CPL_ERROR_UNSUPPORTED, "sequence_parallel",
-                              "contexts of this version do not split rows over tensor-parallel "
-                              "ranks; plan/1 does");
+    (void)cpl_fail(&told, error->status, "rank %d failed: %s", args->rank, error->message);
+    if (args->group != NULL) {
+        cpl_group_fail(args->group, args->rank, error->message);
+    } else if (args->calls != NULL && args->calls->abort != NULL) {
+        args->calls->abort(args->calls->self, &told);
     }
-    if (strcmp(values[CPL_OPTION_QKV_FORMAT].text, "thd") == 0) {
-        return cpl_fail_field(error, CPL_ERROR_UNSUPPORTED, "qkv_format",
-                              "contexts of this version take dense sequences only; plan/1 takes "
-                              "packed ones");
-    }
-    return CPL_OK;
-}
-
-static enum cpl_status register_rank(const struct cpl_context_args *args,
-                                     struct cpl_context **context, struct cpl_error *error)
-{
-    const int32_t ranks = args->group != NULL ? cpl_group_ranks(args->group) : 1;
-    struct cpl_options options;
-    struct cpl_registration registration;
-    enum cpl_status status =
-        cpl_options_parse(&options, args->settings, args->setting_count, error);
-
-    if (status != CPL_OK) {
-        return status;
-    }
-    registration = cpl_registration(&options, ranks);
-    status = cpl_rules_apply(&registration, &args->reporter, error);
-    if (status == CPL_OK) {
-        status = check_supported(&options, error);
-    }
-    if (status == CPL_OK && args->group != NULL) {
-        status = cpl_group_check(args->group, error);
-    }
-    return status == CPL_OK ? context_build(args, &registration, context, error) : status;
 }
 
 enum cpl_status cpl_context_create(const struct cpl_context_args *args,
                                    struct cpl_context **context, struct cpl_error *error)
 {
-    enum cpl_status status = take_place(args, error);
+    struct cpl_context *opened = NULL;
+    enum cpl_status status = context_open(args, &opened, error);
 
+    if (status == CPL_ERROR_MEMORY) {
+        tell_peers(args, error);
+    }
     if (status != CPL_OK) {
         return status;
     }
-    status = register_rank(args, context, error);
-    /* The others must not wait for a rank that will never come. */
-    if (status != CPL_OK && args->group != NULL) {
-        cpl_group_fail(args->group, args->rank, error->message);
-        cpl_group_leave(args->group, args->rank);
+    status = cpl_context_register(opened, args, error);
+    if (status != CPL_OK) {
+        cpl_context_destroy(opened);
+        return status;
     }
-    return status;
+    *context = opened;
+    return CPL_OK;
+}
+
+enum cpl_status cpl_context_agree(struct cpl_context *context, const struct cpl_topics *topics,
+                                  struct cpl_digest *digest, enum cpl_status outcome,
+                                  struct cpl_error *error)
+{
+    struct cpl_error disagreement;
+
+    if (context->transport == NULL) {
+        return outcome;
+    }
+    digest->rank = context->rank;
+    digest->outcome = (int32_t)outcome;
+    if (outcome != CPL_OK) {
+        (void)snprintf(digest->reason, sizeof(digest->reason), "%.190s", error->message);
+    }
+    if (cpl_agree(context->transport, topics, digest, context->digests, &disagreement) == CPL_OK) {
+        return outcome;
+    }
+    cpl_context_fail(context, &disagreement);
+    if (outcome == CPL_OK) {
+        *error = disagreement;
+    }
+    return outcome == CPL_OK ? disagreement.status : outcome;
 }
 
 void cpl_context_hold(struct cpl_context *context)
@@ -211,14 +197,17 @@ void cpl_context_release(struct cpl_context *context)
 
 void cpl_context_destroy(struct cpl_context *context)
 {
-    if (context == NULL) {
+    if (context == NULL || cpl_forkmark_wiped(&context->forkmark)) {
         return;
     }
-    if (context->local.group != NULL) {
-        cpl_group_leave(context->local.group, context->local.rank);
+    if (context->transport != NULL) {
+        context->transport->ops->leave(context->transport);
+        context->transport = NULL;
     }
     cpl_context_release(context);
 }
+
+/* ---- Questions ------------------------------------------------------------------------------- */
 
 static int32_t role_of(const struct cpl_context *context, const char *name)
 {
@@ -295,20 +284,18 @@ enum cpl_status cpl_context_schedule(struct cpl_context *context, int32_t chunk,
 
 enum cpl_status cpl_context_check(const struct cpl_context *context, struct cpl_error *error)
 {
+    if (cpl_forkmark_wiped(&context->forkmark)) {
+        return cpl_forkmark_check(&context->forkmark, "context", error);
+    }
     if (context->failure.status != CPL_OK) {
         *error = context->failure;
     }
     return context->failure.status;
 }
 
-enum cpl_status cpl_context_note(struct cpl_context *context, enum cpl_status status,
-                                 const struct cpl_error *error)
+void cpl_context_fail(struct cpl_context *context, const struct cpl_error *error)
 {
-    const bool collective =
-        status == CPL_ERROR_TIMEOUT || status == CPL_ERROR_PEER || status == CPL_ERROR_MISMATCH;
-
-    if (collective && context->failure.status == CPL_OK) {
+    if (context->failure.status == CPL_OK) {
         context->failure = *error;
     }
-    return status;
 }

@@ -4,6 +4,7 @@
  * and the batches it has made. Counted: the host holds it until destroy, every batch until its own.
  *
  * One call at a time per context, except for what the mutex guards: the counter and the idle batches.
+ * In the child of a fork nothing of it is touched.
  */
 #ifndef CPL_BATCH_CONTEXT_H
 #define CPL_BATCH_CONTEXT_H
@@ -11,10 +12,12 @@
 #include <pthread.h>
 
 #include "base/arena.h"
+#include "base/forkmark.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "base/report.h"
-#include "move/local.h"
+#include "move/agree.h"
+#include "move/host.h"
 #include "plan/layout.h"
 #include "plan/schedule.h"
 
@@ -22,6 +25,9 @@ struct cpl_batch;
 
 /* Layouts in use: linear, attention, boundary; equal ones share a handle. */
 enum { CPL_LAYOUTS_MOST = 3 };
+
+/* For which batches ranks compare their plans. */
+enum cpl_verify { CPL_VERIFY_ALWAYS, CPL_VERIFY_FIRST, CPL_VERIFY_NEVER };
 
 /* The schedule of one model chunk, in its context; lives as long. */
 struct cpl_chunk {
@@ -33,18 +39,27 @@ struct cpl_chunk {
 struct cpl_context {
     struct cpl_allocator allocator;
     struct cpl_log log;
+    struct cpl_forkmark forkmark;
     struct cpl_arena arena; /* texts and schedules */
     int32_t cp;             /* P */
+    int32_t tp;             /* T */
+    int32_t rank;           /* logical */
+    bool packed;
     int64_t seq_length;     /* 0: unknown */
+    int64_t pad_token;      /* what padding holds in tokens */
+    int64_t pad_label;      /* and in labels */
     const char *pattern;    /* "": unknown */
     uint64_t configuration; /* digest of the options; equal on all ranks */
+    enum cpl_verify verify;
 
     const struct cpl_layout *layouts[CPL_LAYOUTS_MOST]; /* by handle */
     int32_t layout_count;
     struct cpl_schedule_layouts roles; /* handles */
     struct cpl_chunk *chunks;
 
-    struct cpl_local local;   /* group NULL: this rank is alone */
+    struct cpl_transport *transport; /* NULL: this rank is alone, or has left */
+    struct cpl_digest *digests;      /* [ranks], for comparisons; NULL if alone */
+    int32_t ranks;
     uint64_t batches;         /* made so far */
     struct cpl_error failure; /* of a collective; status OK: healthy */
 
@@ -59,11 +74,14 @@ struct cpl_context_args {
     const struct cpl_setting *settings;
     size_t setting_count;
     struct cpl_reporter reporter;
-    struct cpl_group *group; /* NULL: none */
+    struct cpl_group *group; /* one of the two, or neither */
+    const struct cpl_host_calls *calls;
+    const int32_t *communicator_ranks; /* NULL: as the logical ones */
     int32_t rank;
     int32_t ranks; /* as the host says; 0: unknown */
 };
 
+/* Collective. */
 enum cpl_status cpl_context_create(const struct cpl_context_args *args,
                                    struct cpl_context **context, struct cpl_error *error);
 
@@ -82,11 +100,19 @@ enum cpl_status cpl_context_layout(const struct cpl_context *context, const char
 enum cpl_status cpl_context_schedule(struct cpl_context *context, int32_t chunk,
                                      struct cpl_chunk **schedule, struct cpl_error *error);
 
-/* OK, or the failure that ended the context. */
+/* OK, or the failure that ended the context, or FORKED. */
 enum cpl_status cpl_context_check(const struct cpl_context *context, struct cpl_error *error);
 
-/* Notes a failed collective; the first one ends the context. Returns `status`. */
-enum cpl_status cpl_context_note(struct cpl_context *context, enum cpl_status status,
-                                 const struct cpl_error *error);
+/*
+ * Compares a digest with those of the peers; `outcome` is the status with which this rank comes, and
+ * `error` says why if it is not OK. Returns the outcome, or how the comparison failed, which ends the
+ * context. Collective.
+ */
+enum cpl_status cpl_context_agree(struct cpl_context *context, const struct cpl_topics *topics,
+                                  struct cpl_digest *digest, enum cpl_status outcome,
+                                  struct cpl_error *error);
+
+/* Notes a failed collective, which ends the context; the first one stays. */
+void cpl_context_fail(struct cpl_context *context, const struct cpl_error *error);
 
 #endif

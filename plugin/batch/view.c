@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "move/copy.h"
+#include "plan/counts.h"
 
 /* What a request is about: a field in one layout of a batch. */
 struct subject {
@@ -13,6 +14,7 @@ struct subject {
     const struct cpl_field_spec *spec;
     const struct cpl_field *field;
     bool generated; /* position_ids that the host did not give */
+    bool padded;    /* this rank has rows of padding */
 };
 
 static enum cpl_status find_subject(const struct cpl_batch *batch, int32_t layout, const char *name,
@@ -32,11 +34,26 @@ static enum cpl_status find_subject(const struct cpl_batch *batch, int32_t layou
     subject->spec = cpl_field_spec(id);
     subject->field = &batch->fields[id];
     subject->generated = !subject->field->given && id == CPL_FIELD_POSITION_IDS;
+    subject->padded = batch->valid[layout] != subject->route->target_rows;
     if (!subject->field->given && !subject->generated) {
         return cpl_fail(error, CPL_ERROR_ARGUMENT, "this batch was created without field %s",
                         subject->spec->name);
     }
     return CPL_OK;
+}
+
+/* Writes `value` as an integer of `bytes`; it fits. Machines may have either byte order. */
+static void write_integer(unsigned char *to, uint64_t bytes, int64_t value)
+{
+    const int8_t byte = (int8_t)value;
+    const int16_t half = (int16_t)value;
+    const int32_t word = (int32_t)value;
+    const void *const from = bytes == sizeof(byte)   ? (const void *)&byte
+                             : bytes == sizeof(half) ? (const void *)&half
+                             : bytes == sizeof(word) ? (const void *)&word
+                                                     : (const void *)&value;
+
+    memcpy(to, from, bytes);
 }
 
 static void compact_strides(struct cpl_view *view)
@@ -68,7 +85,7 @@ static void describe_given(const struct subject *subject, struct cpl_view *view)
     view->tensor = field->tensor;
     memcpy(view->shape, field->shape, sizeof(view->shape));
     view->shape[subject->spec->row_axis] = subject->route->target_rows;
-    if (moves->count == 1) {
+    if (moves->count == 1 && !subject->padded) {
         memcpy(view->strides, field->strides, sizeof(view->strides));
         view->tensor.byte_offset += (uint64_t)moves->list[0].src * field->rows.row_stride;
         return;
@@ -105,23 +122,80 @@ enum cpl_status cpl_view_describe(const struct cpl_batch *batch, int32_t layout,
     return status;
 }
 
-/* Writes `value` as an integer of `bytes`; machines are little-endian or big-endian alike. */
-static void write_integer(unsigned char *to, uint64_t bytes, int64_t value)
+/* Calls `part` for every part of a document that this rank holds. */
+static void for_parts(const struct subject *subject, const struct cpl_rows *out,
+                      void (*part)(const struct subject *subject, const struct cpl_rows *out,
+                                   const struct cpl_part *part))
 {
-    const int32_t narrow = (int32_t)value;
+    const struct cpl_table *const table = subject->table;
+    const int32_t rank = subject->route->rank;
+    const size_t pieces = cpl_pieces_count(&table->rows, rank);
 
-    memcpy(to, bytes == sizeof(narrow) ? (const void *)&narrow : (const void *)&value, bytes);
+    for (size_t i = 0; i < pieces; i++) {
+        struct cpl_cutter cutter = cpl_cutter(&table->stream, cpl_pieces_at(&table->rows, rank, i));
+        struct cpl_part cut;
+
+        while (cpl_cutter_next(&cutter, &cut)) {
+            part(subject, out, &cut);
+        }
+    }
 }
 
-static void fill_positions(const struct subject *subject, const struct cpl_rows *out)
-{
-    const struct cpl_moves *const moves = &subject->route->kept;
+/* ---- Padding --------------------------------------------------------------------------------- */
 
-    for (size_t i = 0; i < moves->count; i++) {
-        for (int64_t row = 0; row < moves->list[i].rows; row++) {
-            write_integer(out->data + (uint64_t)(moves->list[i].dst + row) * out->row_stride,
-                          out->row_bytes, moves->list[i].src + row);
+/* Rows of a field that are padding become its fill value. */
+static void fill_rows(const struct subject *subject, const struct cpl_rows *out,
+                      const struct cpl_move *pads)
+{
+    const int64_t fill = subject->field->fill;
+
+    if (fill == 0) {
+        cpl_zero_moves(pads, 1, out);
+        return;
+    }
+    for (uint64_t outer = 0; outer < out->outer; outer++) {
+        for (int64_t row = 0; row < pads->rows; row++) {
+            write_integer(out->data + outer * out->outer_stride +
+                              (uint64_t)(pads->dst + row) * out->row_stride,
+                          out->row_bytes, fill);
         }
+    }
+}
+
+/* What the source has behind the tokens of a document. */
+static void fill_source_padding(const struct subject *subject, const struct cpl_rows *out,
+                                const struct cpl_part *part)
+{
+    const struct cpl_move pads = {.dst = part->local + part->valid,
+                                  .rows = part->length - part->valid};
+
+    fill_rows(subject, out, &pads);
+}
+
+static void fill_padding(const struct subject *subject, const struct cpl_rows *out)
+{
+    const struct cpl_moves *const added = &subject->route->pads;
+
+    if (!subject->padded) {
+        return;
+    }
+    for (size_t i = 0; i < added->count; i++) {
+        fill_rows(subject, out, &added->list[i]);
+    }
+    for_parts(subject, out, fill_source_padding);
+}
+
+/* ---- Positions ------------------------------------------------------------------------------- */
+
+static void fill_part_positions(const struct subject *subject, const struct cpl_rows *out,
+                                const struct cpl_part *part)
+{
+    unsigned char *const first = out->data + (uint64_t)part->local * out->row_stride;
+
+    (void)subject;
+    for (int64_t row = 0; row < part->valid; row++) {
+        write_integer(first + (uint64_t)row * out->row_stride, out->row_bytes,
+                      part->position + row);
     }
 }
 
@@ -129,7 +203,8 @@ static void fill_positions(const struct subject *subject, const struct cpl_rows 
 static void allow_narrow(const struct subject *subject, const struct cpl_tensor *out,
                          struct cpl_view *view)
 {
-    if (subject->generated && out->type_bits == 32 && subject->batch->tokens - 1 <= INT32_MAX) {
+    if (subject->generated && out->type_bits == 32 &&
+        subject->batch->stream.rows - 1 <= INT32_MAX) {
         view->tensor.type_bits = 32;
     }
 }
@@ -154,14 +229,16 @@ enum cpl_status cpl_view_fill(const struct cpl_batch *batch, int32_t layout, con
     if (status != CPL_OK) {
         return status;
     }
-    if (subject.generated) {
-        fill_positions(&subject, &rows);
-    } else if (cpl_rows_overlap(&subject.field->rows, &rows)) {
+    if (!subject.generated && cpl_rows_overlap(&subject.field->rows, &rows)) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "out", "out overlaps the input of %s",
                               subject.spec->name);
+    }
+    if (subject.generated) {
+        for_parts(&subject, &rows, fill_part_positions);
     } else {
         cpl_copy_moves(subject.route->kept.list, subject.route->kept.count, &subject.field->rows,
                        &rows);
     }
+    fill_padding(&subject, &rows);
     return CPL_OK;
 }

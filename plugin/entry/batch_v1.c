@@ -41,13 +41,23 @@ static const struct cpl_log *log_of(const struct cplayout_batch *batch)
     return batch != NULL ? &batch_of(batch)->context->log : NULL;
 }
 
+/* A batch of this process. */
+static enum cpl_status require_batch(const struct cplayout_batch *batch, struct cpl_error *error)
+{
+    const enum cpl_status status = cpl_require(batch, "batch", error);
+
+    return status == CPL_OK
+               ? cpl_forkmark_check(&batch_of(batch)->context->forkmark, "batch", error)
+               : status;
+}
+
 static int32_t cpl_batch_view_describe(const struct cplayout_batch *batch, int32_t layout,
                                        const char *field, struct cplayout_view *view,
                                        struct cplayout_error *error)
 {
     struct cpl_view described;
     struct cpl_error problem;
-    enum cpl_status status = cpl_require(batch, "batch", &problem);
+    enum cpl_status status = require_batch(batch, &problem);
 
     if (status == CPL_OK) {
         status = cpl_require(field, "field", &problem);
@@ -70,7 +80,7 @@ static int32_t cpl_batch_view_fill(const struct cplayout_batch *batch, int32_t l
 {
     struct cpl_tensor tensor;
     struct cpl_error problem;
-    enum cpl_status status = cpl_require(batch, "batch", &problem);
+    enum cpl_status status = require_batch(batch, &problem);
 
     if (status == CPL_OK) {
         status = cpl_require(field, "field", &problem);
@@ -90,7 +100,7 @@ static int32_t cpl_batch_view_partition(const struct cplayout_batch *batch, int3
 {
     const struct cpl_table *table = NULL;
     struct cpl_error problem;
-    enum cpl_status status = cpl_require(batch, "batch", &problem);
+    enum cpl_status status = require_batch(batch, &problem);
 
     if (status == CPL_OK) {
         status = cpl_require(partition, "partition", &problem);
@@ -100,6 +110,56 @@ static int32_t cpl_batch_view_partition(const struct cplayout_batch *batch, int3
     }
     if (status == CPL_OK) {
         *partition = (const struct cplayout_partition *)table;
+    }
+    return cpl_leave(status, &problem, log_of(batch), error);
+}
+
+static void metadata_out(struct cplayout_view_metadata *to, const struct cpl_batch *batch,
+                         int32_t layout)
+{
+    const struct cpl_metadata *const metadata = &batch->metadata[layout];
+    const struct cplayout_view_metadata filled = {
+        .identity = batch->tables[layout].identity,
+        .cu_seqlens = metadata->logical,
+        .cu_seqlens_padded = metadata->padded,
+        .entries = metadata->entries,
+        .tokens = (uint64_t)metadata->logical[metadata->entries - 1],
+        .rows = (uint64_t)metadata->padded[metadata->entries - 1],
+        .local_rows = (uint64_t)batch->from_stream[layout].target_rows,
+        .max_seqlen = metadata->longest,
+        .max_seqlen_padded = metadata->longest_padded,
+    };
+
+    cpl_copy_out(to, &filled, sizeof(filled));
+}
+
+static enum cpl_status check_packed(const struct cpl_batch *batch, struct cpl_error *error)
+{
+    return batch->context->packed
+               ? CPL_OK
+               : cpl_fail_field(error, CPL_ERROR_ARGUMENT, "batch",
+                                "the batch is dense; only packed ones have metadata");
+}
+
+static int32_t cpl_batch_view_metadata(const struct cplayout_batch *batch, int32_t layout,
+                                       struct cplayout_view_metadata *metadata,
+                                       struct cplayout_error *error)
+{
+    const struct cpl_table *table = NULL;
+    struct cpl_error problem;
+    enum cpl_status status = require_batch(batch, &problem);
+
+    if (status == CPL_OK) {
+        status = cpl_check_out(metadata, sizeof(*metadata), "metadata", &problem);
+    }
+    if (status == CPL_OK) {
+        status = check_packed(batch_of(batch), &problem);
+    }
+    if (status == CPL_OK) {
+        status = cpl_batch_table(batch_of(batch), layout, &table, &problem);
+    }
+    if (status == CPL_OK) {
+        metadata_out(metadata, batch_of(batch), layout);
     }
     return cpl_leave(status, &problem, log_of(batch), error);
 }

@@ -17,12 +17,12 @@ int32_t cpl_core_local_group_create(const struct cplayout_host *record, int32_t 
                                     struct cplayout_error *error)
 {
     struct cpl_error problem;
-    struct cpl_host host = {.log = cpl_log_default()};
+    struct cpl_caller host = {.log = cpl_log_default()};
     struct cpl_group *created = NULL;
     enum cpl_status status = cpl_require(group, "group", &problem);
 
     if (status == CPL_OK) {
-        status = cpl_host_in(record, &host, &problem);
+        status = cpl_caller_in(record, &host, &problem);
     }
     if (status == CPL_OK) {
         status = cpl_group_create(&host.allocator, ranks, &created, &problem);

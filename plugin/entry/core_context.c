@@ -4,6 +4,7 @@
  */
 #include <stddef.h>
 
+#include "entry/communicator.h"
 #include "entry/core.h"
 #include "plan/rules.h"
 
@@ -46,22 +47,28 @@ static enum cpl_status check_settings(const struct cplayout_create_args *args,
 }
 
 static enum cpl_status create_context(const struct cplayout_create_args *args,
-                                      const struct cpl_host *host, struct cpl_context **context,
+                                      const struct cpl_caller *host, struct cpl_context **context,
                                       struct cpl_error *error)
 {
     struct diagnosis diagnosis = {args, &host->log};
-    const struct cpl_context_args inner = {
+    struct cpl_host_calls calls;
+    struct cpl_context_args inner = {
         .allocator = host->allocator,
         .log = host->log,
         .settings = (const struct cpl_setting *)args->options,
         .setting_count = (size_t)args->option_count,
         .reporter = {deliver, &diagnosis},
         .group = host->group,
+        .communicator_ranks = host->communicator_ranks,
         .rank = host->rank,
         .ranks = host->ranks,
     };
-    const enum cpl_status status = check_settings(args, error);
+    enum cpl_status status = check_settings(args, error);
 
+    if (status == CPL_OK && host->communicator != NULL) {
+        status = cpl_communicator_in(host->communicator, &calls, error);
+        inner.calls = &calls;
+    }
     return status == CPL_OK ? cpl_context_create(&inner, context, error) : status;
 }
 
@@ -90,12 +97,12 @@ int32_t cpl_core_check(const struct cplayout_create_args *args, struct cplayout_
 {
     struct cplayout_create_args copy;
     const struct cpl_incoming incoming = {"args", &copy, sizeof(copy)};
-    struct cpl_host host = {.log = cpl_log_default()};
+    struct cpl_caller host = {.log = cpl_log_default()};
     struct cpl_error problem;
     enum cpl_status status = cpl_copy_in(&incoming, args, &problem);
 
     if (status == CPL_OK) {
-        status = cpl_host_in(copy.host, &host, &problem);
+        status = cpl_caller_in(copy.host, &host, &problem);
     }
     if (status == CPL_OK) {
         status = check_options(&copy, &host.log, &problem);
@@ -108,7 +115,7 @@ int32_t cpl_core_create(const struct cplayout_create_args *args, struct cplayout
 {
     struct cplayout_create_args copy;
     const struct cpl_incoming incoming = {"args", &copy, sizeof(copy)};
-    struct cpl_host host = {.log = cpl_log_default()};
+    struct cpl_caller host = {.log = cpl_log_default()};
     struct cpl_context *created = NULL;
     struct cpl_error problem;
     enum cpl_status status = cpl_require(context, "context", &problem);
@@ -117,7 +124,7 @@ int32_t cpl_core_create(const struct cplayout_create_args *args, struct cplayout
         status = cpl_copy_in(&incoming, args, &problem);
     }
     if (status == CPL_OK) {
-        status = cpl_host_in(copy.host, &host, &problem);
+        status = cpl_caller_in(copy.host, &host, &problem);
     }
     if (status == CPL_OK) {
         status = create_context(&copy, &host, &created, &problem);
@@ -134,11 +141,22 @@ void cpl_core_destroy(struct cplayout_context *context)
     cpl_context_destroy(context_of(context));
 }
 
+/* A context of this process; a failed one still answers. */
+static enum cpl_status require_context(const struct cplayout_context *context,
+                                       struct cpl_error *error)
+{
+    const enum cpl_status status = cpl_require(context, "context", error);
+
+    return status == CPL_OK ? cpl_forkmark_check(&((const struct cpl_context *)context)->forkmark,
+                                                 "context", error)
+                            : status;
+}
+
 int32_t cpl_core_layout(struct cplayout_context *context, const char *name, int32_t *layout,
                         struct cplayout_error *error)
 {
     struct cpl_error problem;
-    enum cpl_status status = cpl_require(context, "context", &problem);
+    enum cpl_status status = require_context(context, &problem);
 
     if (status == CPL_OK) {
         status = cpl_require(name, "name", &problem);
@@ -162,7 +180,7 @@ int32_t cpl_core_schedule(struct cplayout_context *context,
     const struct cpl_incoming incoming = {"args", &copy, sizeof(copy)};
     struct cpl_chunk *chunk = NULL;
     struct cpl_error problem;
-    enum cpl_status status = cpl_require(context, "context", &problem);
+    enum cpl_status status = require_context(context, &problem);
 
     if (status == CPL_OK) {
         status = cpl_require(schedule, "schedule", &problem);

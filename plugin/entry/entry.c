@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/report.h"
+#include "plan/stream.h"
 
 /* The inner rooms have codes of their own; they must not drift from the contract. */
 _Static_assert((int)CPL_ERROR_ARGUMENT == (int)CPLAYOUT_ERROR_ARGUMENT, "status");
@@ -18,6 +19,7 @@ _Static_assert((int)CPL_ERROR_TIMEOUT == (int)CPLAYOUT_ERROR_TIMEOUT, "status");
 _Static_assert((int)CPL_ERROR_PEER == (int)CPLAYOUT_ERROR_PEER, "status");
 _Static_assert((int)CPL_ERROR_MISMATCH == (int)CPLAYOUT_ERROR_MISMATCH, "status");
 _Static_assert((int)CPL_ERROR_VERSION == (int)CPLAYOUT_ERROR_VERSION, "status");
+_Static_assert((int)CPL_ERROR_FORKED == (int)CPLAYOUT_ERROR_FORKED, "status");
 _Static_assert((int)CPL_LOG_ERROR == (int)CPLAYOUT_LOG_ERROR, "log level");
 _Static_assert((int)CPL_LOG_WARNING == (int)CPLAYOUT_LOG_WARNING, "log level");
 _Static_assert((int)CPL_LOG_INFO == (int)CPLAYOUT_LOG_INFO, "log level");
@@ -116,7 +118,7 @@ void cpl_copy_out(void *to, const void *from, size_t known)
     }
 }
 
-static enum cpl_status take_allocator(const struct cplayout_host *record, struct cpl_host *host,
+static enum cpl_status take_allocator(const struct cplayout_host *record, struct cpl_caller *host,
                                       struct cpl_error *error)
 {
     if ((record->allocate == NULL) != (record->release == NULL)) {
@@ -149,14 +151,14 @@ static enum cpl_status check_draft(const struct cplayout_host *record, struct cp
     return status;
 }
 
-enum cpl_status cpl_host_in(const struct cplayout_host *record, struct cpl_host *host,
-                            struct cpl_error *error)
+enum cpl_status cpl_caller_in(const struct cplayout_host *record, struct cpl_caller *host,
+                              struct cpl_error *error)
 {
     struct cplayout_host copy;
     const struct cpl_incoming incoming = {"host", &copy, sizeof(copy)};
     enum cpl_status status;
 
-    *host = (struct cpl_host){.allocator = cpl_allocator_default(), .log = cpl_log_default()};
+    *host = (struct cpl_caller){.allocator = cpl_allocator_default(), .log = cpl_log_default()};
     if (record == NULL) {
         return CPL_OK;
     }
@@ -174,6 +176,8 @@ enum cpl_status cpl_host_in(const struct cplayout_host *record, struct cpl_host 
         host->log = (struct cpl_log){copy.log, copy.log_self, copy.log_level};
     }
     host->group = (struct cpl_group *)copy.local_group;
+    host->communicator = copy.communicator;
+    host->communicator_ranks = copy.communicator_ranks;
     host->rank = copy.rank;
     host->ranks = copy.ranks;
     return take_allocator(&copy, host, error);
@@ -196,6 +200,25 @@ enum cpl_status cpl_tensor_in(const struct cplayout_tensor *from, const char *na
         .type_bits = from->dtype.bits,
         .type_lanes = from->dtype.lanes,
     };
+    return CPL_OK;
+}
+
+/* Equal on both sides of the boundary. */
+_Static_assert(sizeof(struct cpl_lengths) == sizeof(struct cplayout_lengths), "lengths");
+_Static_assert(offsetof(struct cpl_lengths, cu_seqlens_padded) ==
+                   offsetof(struct cplayout_lengths, cu_seqlens_padded),
+               "lengths");
+_Static_assert(offsetof(struct cpl_lengths, entries) == offsetof(struct cplayout_lengths, entries),
+               "lengths");
+
+enum cpl_status cpl_samples_in(const struct cplayout_lengths *samples, uint64_t count,
+                               const struct cpl_lengths **lengths, struct cpl_error *error)
+{
+    if ((samples == NULL) != (count == 0)) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "samples",
+                              "samples and sample_count must both be given or both be zero");
+    }
+    *lengths = (const struct cpl_lengths *)samples;
     return CPL_OK;
 }
 

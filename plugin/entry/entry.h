@@ -16,13 +16,17 @@
 #include "base/tensor.h"
 
 /* What the plugin keeps of a host record. */
-struct cpl_host {
+struct cpl_caller {
     struct cpl_allocator allocator;
     struct cpl_log log;
     struct cpl_group *group;
+    const struct cplayout_communicator *communicator;
+    const int32_t *communicator_ranks;
     int32_t rank;
     int32_t ranks;
 };
+
+struct cpl_lengths;
 
 /*
  * A size-first struct on its way in. Refuses structs smaller than the first release, which is what
@@ -49,12 +53,16 @@ enum cpl_status cpl_check_reserved(int32_t reserved, const char *name, struct cp
 void cpl_copy_out(void *to, const void *from, size_t known);
 
 /* NULL gives the defaults. Errors: ARGUMENT, VERSION. */
-enum cpl_status cpl_host_in(const struct cplayout_host *record, struct cpl_host *host,
-                            struct cpl_error *error);
+enum cpl_status cpl_caller_in(const struct cplayout_host *record, struct cpl_caller *host,
+                              struct cpl_error *error);
 
 /* NULL is an error that names the argument. */
 enum cpl_status cpl_tensor_in(const struct cplayout_tensor *from, const char *name,
                               struct cpl_tensor *to, struct cpl_error *error);
+
+/* Packed samples, borrowed. Errors: ARGUMENT (only one of array and count is given). */
+enum cpl_status cpl_samples_in(const struct cplayout_lengths *samples, uint64_t count,
+                               const struct cpl_lengths **lengths, struct cpl_error *error);
 
 /* ARGUMENT if a mandatory pointer is NULL. */
 enum cpl_status cpl_require(const void *pointer, const char *name, struct cpl_error *error);

@@ -24,7 +24,7 @@ static void partition_free(struct owned_partition *partition)
 }
 
 /* An object without a table yet. */
-static enum cpl_status partition_alloc(const struct cpl_host *host,
+static enum cpl_status partition_alloc(const struct cpl_caller *host,
                                        struct owned_partition **partition, struct cpl_error *error)
 {
     struct owned_partition *const built = cpl_allocate(&host->allocator, 1, sizeof(*built));
@@ -37,29 +37,29 @@ static enum cpl_status partition_alloc(const struct cpl_host *host,
     return CPL_OK;
 }
 
-/* The stream of packed samples, in the partition's arena. */
-static enum cpl_status stream_in(const struct cplayout_partition_args *args,
-                                 struct owned_partition *partition, struct cpl_stream *stream,
-                                 struct cpl_error *error)
+/* What is dealt: one sequence, or the samples, whose stream lives in the partition's arena. */
+static enum cpl_status shape_in(const struct cplayout_partition_args *args,
+                                struct owned_partition *partition, struct cpl_shape *shape,
+                                struct cpl_stream *stream, struct cpl_error *error)
 {
-    struct cpl_lengths *const lengths =
-        cpl_arena_take(&partition->arena, args->sample_count, sizeof(*lengths));
+    const struct cpl_lengths *lengths = NULL;
+    const enum cpl_status status =
+        cpl_samples_in(args->samples, args->sample_count, &lengths, error);
 
+    if (status != CPL_OK) {
+        return status;
+    }
+    *shape = (struct cpl_shape){.cp = args->cp, .tp = args->tp};
     if (lengths == NULL) {
-        return cpl_fail_memory(error);
+        shape->tokens = (int64_t)args->sequence;
+        return cpl_tokens_check(args->sequence, "sequence", error);
     }
     if (args->sequence != 0) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "sequence",
                               "sequence is %" PRIu64 " but samples are given; set it to 0",
                               args->sequence);
     }
-    for (uint64_t i = 0; i < args->sample_count; i++) {
-        lengths[i] = (struct cpl_lengths){
-            .cu_seqlens = args->samples[i].cu_seqlens,
-            .cu_seqlens_padded = args->samples[i].cu_seqlens_padded,
-            .entries = args->samples[i].entries,
-        };
-    }
+    shape->stream = stream;
     return cpl_stream_packed(stream, lengths, args->sample_count, &partition->arena, error);
 }
 
@@ -67,17 +67,10 @@ static enum cpl_status fill_partition(const struct cplayout_partition_args *args
                                       const struct cpl_layout *layout,
                                       struct owned_partition *partition, struct cpl_error *error)
 {
-    struct cpl_shape shape = {.cp = args->cp, .tp = args->tp};
+    struct cpl_shape shape;
     struct cpl_stream stream;
-    enum cpl_status status;
+    const enum cpl_status status = shape_in(args, partition, &shape, &stream, error);
 
-    if (args->samples != NULL) {
-        status = stream_in(args, partition, &stream, error);
-        shape.stream = &stream;
-    } else {
-        status = cpl_tokens_check(args->sequence, "sequence", error);
-        shape.tokens = (int64_t)args->sequence;
-    }
     return status == CPL_OK
                ? cpl_table_build(&partition->table, layout, &shape, &partition->arena, error)
                : status;
@@ -91,10 +84,6 @@ static enum cpl_status check_partition(const struct cplayout_partition_args *arg
     if (cpl_require(args->layout, "layout", error) != CPL_OK) {
         return error->status;
     }
-    if ((args->samples == NULL) != (args->sample_count == 0)) {
-        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "samples",
-                              "samples and sample_count must both be given or both be zero");
-    }
     if (cpl_layout_find(args->layout) == NULL) {
         cpl_layout_names(names, sizeof(names));
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "layout",
@@ -103,7 +92,7 @@ static enum cpl_status check_partition(const struct cplayout_partition_args *arg
     return CPL_OK;
 }
 
-static enum cpl_status build_partition(const struct cpl_host *host,
+static enum cpl_status build_partition(const struct cpl_caller *host,
                                        const struct cplayout_partition_args *args,
                                        struct owned_partition **partition, struct cpl_error *error)
 {
@@ -132,13 +121,13 @@ int32_t cpl_plan_partition_create(const struct cplayout_host *record,
 {
     struct cplayout_partition_args copy;
     const struct cpl_incoming incoming = {"args", &copy, sizeof(copy)};
-    struct cpl_host host = {.log = cpl_log_default()};
+    struct cpl_caller host = {.log = cpl_log_default()};
     struct owned_partition *built = NULL;
     struct cpl_error problem;
     enum cpl_status status = cpl_require(partition, "partition", &problem);
 
     if (status == CPL_OK) {
-        status = cpl_host_in(record, &host, &problem);
+        status = cpl_caller_in(record, &host, &problem);
     }
     if (status == CPL_OK) {
         status = cpl_copy_in(&incoming, args, &problem);
@@ -211,7 +200,7 @@ static enum cpl_status keep_stream(struct owned_partition *owned, const struct c
     return CPL_OK;
 }
 
-static enum cpl_status build_table(const struct cpl_host *host, const struct cpl_table *partition,
+static enum cpl_status build_table(const struct cpl_caller *host, const struct cpl_table *partition,
                                    const struct cplayout_table_args *args,
                                    struct owned_partition **table, struct cpl_error *error)
 {
@@ -245,13 +234,13 @@ int32_t cpl_plan_table_create(const struct cplayout_host *record,
 {
     struct cplayout_table_args copy;
     const struct cpl_incoming incoming = {"args", &copy, sizeof(copy)};
-    struct cpl_host host = {.log = cpl_log_default()};
+    struct cpl_caller host = {.log = cpl_log_default()};
     struct owned_partition *built = NULL;
     struct cpl_error problem;
     enum cpl_status status = cpl_require(table, "table", &problem);
 
     if (status == CPL_OK) {
-        status = cpl_host_in(record, &host, &problem);
+        status = cpl_caller_in(record, &host, &problem);
     }
     if (status == CPL_OK) {
         status = cpl_require(partition, "partition", &problem);

@@ -59,7 +59,7 @@ static void route_free(struct owned_route *route)
     cpl_release(&allocator, route, 1, sizeof(*route));
 }
 
-static enum cpl_status create_route(const struct cpl_host *host, const struct cpl_table *source,
+static enum cpl_status create_route(const struct cpl_caller *host, const struct cpl_table *source,
                                     const struct cpl_table *target, struct owned_route **route,
                                     struct cpl_error *error)
 {
@@ -84,13 +84,13 @@ int32_t cpl_plan_route_create(const struct cplayout_host *record,
                               const struct cplayout_partition *target,
                               struct cplayout_route **route, struct cplayout_error *error)
 {
-    struct cpl_host host = {.log = cpl_log_default()};
+    struct cpl_caller host = {.log = cpl_log_default()};
     struct owned_route *built = NULL;
     struct cpl_error problem;
     enum cpl_status status = cpl_require(route, "route", &problem);
 
     if (status == CPL_OK) {
-        status = cpl_host_in(record, &host, &problem);
+        status = cpl_caller_in(record, &host, &problem);
     }
     if (status == CPL_OK) {
         status = cpl_require(source, "source", &problem);

@@ -11,7 +11,7 @@ __attribute__((visibility("default"))) int32_t cplayout_plugin_query_v1(
 int32_t cplayout_plugin_query_v1(const struct cplayout_host *host,
                                  const struct cplayout_core **core, struct cplayout_error *error)
 {
-    struct cpl_host taken = {.log = cpl_log_default()};
+    struct cpl_caller taken = {.log = cpl_log_default()};
     struct cpl_error problem;
     enum cpl_status status = cpl_require(core, "core", &problem);
 
@@ -19,7 +19,7 @@ int32_t cplayout_plugin_query_v1(const struct cplayout_host *host,
         status = cpl_require(host, "host", &problem);
     }
     if (status == CPL_OK) {
-        status = cpl_host_in(host, &taken, &problem);
+        status = cpl_caller_in(host, &taken, &problem);
     }
     if (status == CPL_OK) {
         *core = &cpl_core_v1;

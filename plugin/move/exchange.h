@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An exchange carries out a route on tensors: kept rows are copied here, the rest by a transport.
+ * An exchange carries out a route on tensors: kept rows are copied here, padding is filled, the rest
+ * is the transport's.
  */
 #ifndef CPL_MOVE_EXCHANGE_H
 #define CPL_MOVE_EXCHANGE_H
@@ -8,7 +9,7 @@
 #include "base/tensor.h"
 #include "plan/route.h"
 
-struct cpl_local;
+struct cpl_transport;
 
 struct cpl_exchange {
     const struct cpl_route *route;
@@ -17,11 +18,29 @@ struct cpl_exchange {
     uint64_t tag;                  /* what is converted; ranks that meet must agree */
 };
 
+/* What a rank believes an exchange is. */
+struct cpl_claim {
+    uint64_t tag;
+    uint64_t row_bytes;
+    uint64_t outer;
+};
+
+struct cpl_claim cpl_exchange_claim(const struct cpl_exchange *exchange);
+
+/* Compares what `rank` and its `peer` believe. Errors: MISMATCH, naming both. */
+enum cpl_status cpl_claim_check(const struct cpl_claim *mine, int32_t rank,
+                                const struct cpl_claim *theirs, int32_t peer,
+                                struct cpl_error *error);
+
+/* Checks both sides against the route and each other. Errors: ARGUMENT. */
+enum cpl_status cpl_exchange_check(const struct cpl_exchange *exchange, struct cpl_error *error);
+
 /*
- * Checks both sides against the route and each other, then writes every row of the output.
- * Errors: ARGUMENT, and those of the transport.
+ * Writes every row of the output: the route's, and zeros for padding. The exchange has been checked.
+ * `transport` may be NULL for a rank that is alone. Errors: those of the transport; the peers have
+ * been told.
  */
 enum cpl_status cpl_exchange_run(const struct cpl_exchange *exchange,
-                                 const struct cpl_local *transport, struct cpl_error *error);
+                                 struct cpl_transport *transport, struct cpl_error *error);
 
 #endif

@@ -291,6 +291,16 @@ enum cpl_status cpl_route_from_stream(struct cpl_route *route, const struct cpl_
     return status;
 }
 
+size_t cpl_moves_of_peer(const struct cpl_moves *moves, size_t begin)
+{
+    size_t end = begin;
+
+    while (end < moves->count && moves->list[end].peer == moves->list[begin].peer) {
+        end++;
+    }
+    return end - begin;
+}
+
 int64_t cpl_moves_rows(const struct cpl_moves *moves)
 {
     int64_t rows = 0;
@@ -311,21 +321,39 @@ int32_t cpl_moves_peers(const struct cpl_moves *moves)
     return peers;
 }
 
+/* Leaves a peer's moves behind. */
+static size_t pass(const struct cpl_moves *moves, size_t next, int32_t peer)
+{
+    while (next < moves->count && moves->list[next].peer == peer) {
+        next++;
+    }
+    return next;
+}
+
+int32_t cpl_peers_next(struct cpl_peers *peers)
+{
+    const struct cpl_moves *const in = &peers->route->received;
+    const struct cpl_moves *const out = &peers->route->sent;
+    int32_t peer = -1;
+
+    if (peers->received < in->count) {
+        peer = in->list[peers->received].peer;
+    }
+    if (peers->sent < out->count && (peer < 0 || out->list[peers->sent].peer < peer)) {
+        peer = out->list[peers->sent].peer;
+    }
+    peers->received = pass(in, peers->received, peer);
+    peers->sent = pass(out, peers->sent, peer);
+    return peer;
+}
+
 int32_t cpl_route_peers(const struct cpl_route *route)
 {
-    const struct cpl_moves *const in = &route->received;
-    const struct cpl_moves *const out = &route->sent;
-    int32_t peers = 0;
-    int32_t last = -1;
+    struct cpl_peers peers = {.route = route};
+    int32_t count = 0;
 
-    /* Both lists are sorted by peer: walk them together. */
-    for (size_t i = 0, j = 0; i < in->count || j < out->count;) {
-        const bool from_in =
-            j == out->count || (i < in->count && in->list[i].peer <= out->list[j].peer);
-        const int32_t peer = from_in ? in->list[i++].peer : out->list[j++].peer;
-
-        peers += peer != last;
-        last = peer;
+    while (cpl_peers_next(&peers) >= 0) {
+        count++;
     }
-    return peers;
+    return count;
 }

@@ -56,11 +56,23 @@ enum cpl_status cpl_route_from_stream(struct cpl_route *route, const struct cpl_
                                       int32_t rank, struct cpl_arena *arena,
                                       struct cpl_error *error);
 
+/* How many moves from `begin` on have the same peer. */
+size_t cpl_moves_of_peer(const struct cpl_moves *moves, size_t begin);
+
 /* Rows of all moves together, and the number of distinct peers. */
 int64_t cpl_moves_rows(const struct cpl_moves *moves);
 int32_t cpl_moves_peers(const struct cpl_moves *moves);
 
-/* Ranks that this one sends to or receives from. */
+/* Ranks that this one sends to or receives from: how many, and one by one in ascending order. */
 int32_t cpl_route_peers(const struct cpl_route *route);
+
+struct cpl_peers {
+    const struct cpl_route *route;
+    size_t received; /* moves that are behind; zeroed to begin with */
+    size_t sent;
+};
+
+/* The next peer, -1 if there is none. */
+int32_t cpl_peers_next(struct cpl_peers *peers);
 
 #endif

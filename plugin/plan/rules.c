@@ -253,6 +253,21 @@ static void sequence_parallel_without_tp(struct run *run)
     }
 }
 
+static void verify_no_channel(struct run *run)
+{
+    const struct cpl_option_value *const verify = value_of(run, CPL_OPTION_VERIFY_PLANS);
+
+    if (run->registration->mute && run->registration->group_ranks > 1 && verify->usable &&
+        strcmp(verify->text, "never") != 0) {
+        fire(
+            run, name_of(CPL_OPTION_VERIFY_PLANS),
+            hint("give the communicator an allgather, or set verify_plans to never"),
+            "verify_plans is %s, but the communicator has no allgather: ranks cannot compare their "
+            "plans",
+            verify->text);
+    }
+}
+
 static const struct rule rules[] = {
     {"option.unknown", CPL_ERROR, option_unknown},
     {"option.type", CPL_ERROR, option_type},
@@ -263,6 +278,7 @@ static const struct rule rules[] = {
     {"linear.chain_unsupported", CPL_ERROR, linear_chain_unsupported},
     {"sequence.indivisible", CPL_ERROR, sequence_indivisible},
     {"sequence.parallel_without_tp", CPL_WARNING, sequence_parallel_without_tp},
+    {"verify.no_channel", CPL_WARNING, verify_no_channel},
 };
 
 /* NULL if the option is not usable or names no layout. */

@@ -14,6 +14,7 @@
 struct cpl_registration {
     const struct cpl_options *options;
     int32_t group_ranks;             /* ranks of the exchange's group; 0 if unknown */
+    bool mute;                       /* the group has no channel to compare plans on */
     const struct cpl_layout *linear; /* NULL where the option names none */
     const struct cpl_layout *attention;
     const struct cpl_layout *boundary;

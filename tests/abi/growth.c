@@ -22,6 +22,8 @@ static struct {
     struct cplayout_context *fresh;   /* has none, so that schedules can be made */
     struct cplayout_schedule *schedule;
     struct cplayout_batch *batch;
+    struct cplayout_context *packed_context;
+    struct cplayout_batch *packed_batch;
 } fixture;
 
 /* ---- In ---------------------------------------------------------------------------------------- */
@@ -106,6 +108,24 @@ static int32_t take_call(const void *given, struct cplayout_error *error)
 
     return host_core()->conversion(fixture.context, CPLAYOUT_HOOK_PREPARE, given, &conversion,
                                    error);
+}
+
+static int32_t take_convert(const void *given, struct cplayout_error *error)
+{
+    struct cplayout_conversion conversion = {.size = sizeof(conversion)};
+
+    return host_core()->convert_describe(fixture.context, given, &conversion, error);
+}
+
+/* A communicator of one rank, of which nothing is called. */
+static int32_t take_communicator(const void *given, struct cplayout_error *error)
+{
+    struct cplayout_host record = fixture.host;
+    const struct cplayout_create_args args = {.size = sizeof(args), .host = &record};
+
+    record.ranks = 1;
+    record.communicator = given;
+    return take_create(&args, error);
 }
 
 /* ---- Host records, which every maker takes ----------------------------------------------------- */
@@ -281,6 +301,20 @@ static int32_t tell_view(void *result, struct cplayout_error *error)
     return host_views()->view_describe(fixture.batch, 0, "position_ids", result, error);
 }
 
+static int32_t tell_convert(void *result, struct cplayout_error *error)
+{
+    const struct cplayout_convert_call call = {.size = sizeof(call),
+                                               .batch = fixture.batch,
+                                               .to_layout = 1};
+
+    return host_core()->convert_describe(fixture.context, &call, result, error);
+}
+
+static int32_t tell_metadata(void *result, struct cplayout_error *error)
+{
+    return host_views()->view_metadata(fixture.packed_batch, 0, result, error);
+}
+
 static const struct outgoing outgoings[] = {
     {"partition_info", NULL, sizeof(struct cplayout_partition_info), tell_partition},
     {"rank_info", "info", sizeof(struct cplayout_rank_info), tell_rank},
@@ -288,7 +322,10 @@ static const struct outgoing outgoings[] = {
     {"schedule_info", NULL, sizeof(struct cplayout_schedule_info), tell_schedule},
     {"layer_info", "info", sizeof(struct cplayout_layer_info), tell_layer},
     {"conversion", "conversion", sizeof(struct cplayout_conversion), tell_conversion},
+    {"conversion of convert_describe", "conversion", sizeof(struct cplayout_conversion),
+     tell_convert},
     {"view", "view", sizeof(struct cplayout_view), tell_view},
+    {"view_metadata", "metadata", sizeof(struct cplayout_view_metadata), tell_metadata},
 };
 
 /* Results are written here: some point into themselves. */
@@ -350,7 +387,7 @@ static void test_outgoing(const struct outgoing *outgoing)
 
 static struct cplayout_context *open_context(struct cplayout_schedule **schedule)
 {
-    const struct host_config config = {.ranks = 1,
+    const struct host_config config = {.cp = 1,
                                        .linear = "contiguous",
                                        .attention = "zigzag",
                                        .pattern = "M*"};
@@ -381,8 +418,27 @@ static void open_fixture(void)
                 "%s", error.message);
 }
 
+static void open_packed(void)
+{
+    static const int32_t offsets[] = {0, 3, TOKENS};
+    const struct cplayout_lengths sample = {offsets, NULL, 3};
+    const struct cplayout_batch_args args = {.size = sizeof(args),
+                                             .samples = &sample,
+                                             .sample_count = 1};
+    const struct host_config config = {.cp = 1, .packed = true};
+    struct cplayout_error error = {.size = sizeof(error)};
+
+    tap_require(host_create(&fixture.host, &config, &fixture.packed_context, &error) ==
+                        CPLAYOUT_OK &&
+                    host_core()->batch_create(fixture.packed_context, &args, &fixture.packed_batch,
+                                              &error) == CPLAYOUT_OK,
+                "%s", error.message);
+}
+
 static void close_fixture(void)
 {
+    host_core()->batch_destroy(fixture.packed_batch);
+    host_core()->destroy(fixture.packed_context);
     host_core()->batch_destroy(fixture.batch);
     host_core()->destroy(fixture.context);
     host_core()->destroy(fixture.fresh);
@@ -400,6 +456,10 @@ static void test_all_incoming(void)
     const struct cplayout_call call = {.size = sizeof(call),
                                        .batch = fixture.batch,
                                        .schedule = fixture.schedule};
+    const struct cplayout_convert_call convert = {.size = sizeof(convert),
+                                                  .batch = fixture.batch,
+                                                  .to_layout = 1};
+    struct wire *const wire = wire_create(1, NULL);
     const struct incoming incomings[] = {
         {"partition_args", "args", &partition_args, sizeof(partition_args), take_partition},
         {"table_args", "args", &table_args, sizeof(table_args), take_table},
@@ -410,6 +470,9 @@ static void test_all_incoming(void)
         {"schedule_args", "args", &schedule, sizeof(schedule), take_schedule},
         {"batch_args", "args", &batch, sizeof(batch), take_batch},
         {"call of conversion", "call", &call, sizeof(call), take_call},
+        {"convert_call of convert_describe", "call", &convert, sizeof(convert), take_convert},
+        {"communicator of create", "communicator", wire_communicator(wire, 0),
+         sizeof(struct cplayout_communicator), take_communicator},
         {"host of partition_create", "host", &fixture.host, sizeof(fixture.host), host_partition},
         {"host of table_create", "host", &fixture.host, sizeof(fixture.host), host_table},
         {"host of route_create", "host", &fixture.host, sizeof(fixture.host), host_route},
@@ -421,12 +484,14 @@ static void test_all_incoming(void)
     for (size_t i = 0; i < sizeof(incomings) / sizeof(incomings[0]); i++) {
         test_incoming(&incomings[i]);
     }
+    wire_destroy(wire);
 }
 
 int main(void)
 {
     tap_test("set-up");
     open_fixture();
+    open_packed();
     test_all_incoming();
     for (size_t i = 0; i < sizeof(outgoings) / sizeof(outgoings[0]); i++) {
         test_outgoing(&outgoings[i]);

@@ -12,8 +12,10 @@
  * others stand in arrays or inside other structs, and keep their size for ever.
  */
 #include <cplayout/batch.h>
+#include <cplayout/communicator.h>
 #include <cplayout/core.h>
 #include <cplayout/host.h>
+#include <cplayout/lengths.h>
 #include <cplayout/loader.h>
 #include <cplayout/options.h>
 #include <cplayout/plan.h>
@@ -128,7 +130,40 @@ static void print_host_structs(void)
     MEMBER(cplayout_host, release);
     MEMBER(cplayout_host, allocator_self);
     MEMBER(cplayout_host, local_group);
+    MEMBER(cplayout_host, communicator);
+    MEMBER(cplayout_host, communicator_ranks);
     MEMBER(cplayout_host, next);
+}
+
+static void print_communicator_structs(void)
+{
+    FIXED(cplayout_message);
+    MEMBER(cplayout_message, data);
+    MEMBER(cplayout_message, bytes);
+    MEMBER(cplayout_message, peer);
+    MEMBER(cplayout_message, direction);
+
+    GROWS(cplayout_messages);
+    MEMBER(cplayout_messages, size);
+    MEMBER(cplayout_messages, list);
+    MEMBER(cplayout_messages, count);
+    MEMBER(cplayout_messages, tag);
+    MEMBER(cplayout_messages, stream);
+
+    GROWS(cplayout_allgather);
+    MEMBER(cplayout_allgather, size);
+    MEMBER(cplayout_allgather, mine);
+    MEMBER(cplayout_allgather, all);
+    MEMBER(cplayout_allgather, bytes);
+    MEMBER(cplayout_allgather, timeout_seconds);
+
+    GROWS(cplayout_communicator);
+    MEMBER(cplayout_communicator, size);
+    MEMBER(cplayout_communicator, self);
+    MEMBER(cplayout_communicator, start);
+    MEMBER(cplayout_communicator, wait);
+    MEMBER(cplayout_communicator, abort);
+    MEMBER(cplayout_communicator, allgather);
 }
 
 static void print_registration_structs(void)
@@ -174,6 +209,8 @@ static void print_batch_structs(void)
     MEMBER(cplayout_batch_args, sequence_length);
     MEMBER(cplayout_batch_args, fields);
     MEMBER(cplayout_batch_args, field_count);
+    MEMBER(cplayout_batch_args, samples);
+    MEMBER(cplayout_batch_args, sample_count);
 
     GROWS(cplayout_call);
     MEMBER(cplayout_call, size);
@@ -199,6 +236,17 @@ static void print_batch_structs(void)
     MEMBER(cplayout_conversion, received_rows);
     MEMBER(cplayout_conversion, input_identity);
     MEMBER(cplayout_conversion, output_identity);
+
+    GROWS(cplayout_convert_call);
+    MEMBER(cplayout_convert_call, size);
+    MEMBER(cplayout_convert_call, batch);
+    MEMBER(cplayout_convert_call, input);
+    MEMBER(cplayout_convert_call, identity);
+    MEMBER(cplayout_convert_call, stream);
+    MEMBER(cplayout_convert_call, from_layout);
+    MEMBER(cplayout_convert_call, to_layout);
+    MEMBER(cplayout_convert_call, row_axis);
+    MEMBER(cplayout_convert_call, reserved);
 }
 
 static void print_core_structs(void)
@@ -226,6 +274,18 @@ static void print_batch_interface_structs(void)
     MEMBER(cplayout_view, identity);
     MEMBER(cplayout_view, row_axis);
     MEMBER(cplayout_view, reserved);
+
+    GROWS(cplayout_view_metadata);
+    MEMBER(cplayout_view_metadata, size);
+    MEMBER(cplayout_view_metadata, identity);
+    MEMBER(cplayout_view_metadata, cu_seqlens);
+    MEMBER(cplayout_view_metadata, cu_seqlens_padded);
+    MEMBER(cplayout_view_metadata, entries);
+    MEMBER(cplayout_view_metadata, tokens);
+    MEMBER(cplayout_view_metadata, rows);
+    MEMBER(cplayout_view_metadata, local_rows);
+    MEMBER(cplayout_view_metadata, max_seqlen);
+    MEMBER(cplayout_view_metadata, max_seqlen_padded);
 
     GROWS(cplayout_batch_interface);
     MEMBER(cplayout_batch_interface, size);
@@ -346,6 +406,7 @@ static void print_status_constants(void)
     CONSTANT(CPLAYOUT_ERROR_MISMATCH);
     CONSTANT(CPLAYOUT_ERROR_VERSION);
     CONSTANT(CPLAYOUT_ERROR_LOAD);
+    CONSTANT(CPLAYOUT_ERROR_FORKED);
     CONSTANT(CPLAYOUT_ORIGIN_NONE);
     CONSTANT(CPLAYOUT_ORIGIN_PLUGIN);
     CONSTANT(CPLAYOUT_ORIGIN_LOADER);
@@ -378,6 +439,8 @@ static void print_call_constants(void)
 {
     CONSTANT(CPLAYOUT_FORWARD);
     CONSTANT(CPLAYOUT_BACKWARD);
+    CONSTANT(CPLAYOUT_MESSAGE_SEND);
+    CONSTANT(CPLAYOUT_MESSAGE_RECEIVE);
     CONSTANT(CPLAYOUT_HOOK_PREPARE);
     CONSTANT(CPLAYOUT_HOOK_FINALIZE);
     CONSTANT(CPLAYOUT_MOVES_KEPT);
@@ -402,6 +465,7 @@ int main(void)
     print_status_structs();
     print_options_structs();
     print_host_structs();
+    print_communicator_structs();
     print_registration_structs();
     print_schedule_structs();
     print_batch_structs();

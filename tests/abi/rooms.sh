@@ -73,6 +73,7 @@ kernels_may() {
     '"kernels/'*) true ;;
     '"'*/*) false ;;
     '"'*) true ;;
+    '<emmintrin.h>') true ;; # SSE2, of the compiler
     *) is_c_library "$2" ;;
     esac
 }

@@ -330,7 +330,7 @@ static void run_batch(struct world *world, struct seat *seat)
 static void open_world(struct world *world)
 {
     const struct host_config config = {
-        .ranks = RANKS,
+        .cp = RANKS,
         .linear = "contiguous",
         .attention = "zigzag",
         .pattern = "M*M",

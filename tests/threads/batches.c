@@ -9,7 +9,7 @@
 #include "threads/block.h"
 #include "threads/host.h"
 
-enum { RANKS = 3, TOKENS = 12, FIELDS_MOST = 4 };
+enum { RANKS = 3, TOKENS = 12, FIELDS_MOST = 6 };
 enum { ARGUMENT = CPLAYOUT_ERROR_ARGUMENT, UNSUPPORTED = CPLAYOUT_ERROR_UNSUPPORTED };
 
 /* ---- Batches -------------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ CHANGE(name_null, attempt->fields[1].name = NULL)
 CHANGE(name_twice, attempt->fields[1].name = "tokens")
 CHANGE(tensor_null, attempt->fields[1].tensor = NULL)
 CHANGE(fields_null, attempt->args->fields = NULL)
-CHANGE(fields_many, attempt->args->field_count = 4)
+CHANGE(fields_many, attempt->args->field_count = 6)
 CHANGE(fields_absurd, attempt->args->field_count = UINT64_MAX)
 CHANGE(type_float, attempt->tensor.dtype.code = CPLAYOUT_TYPE_FLOAT)
 CHANGE(type_bits, attempt->tensor.dtype.bits = 12)
@@ -106,7 +106,7 @@ static const struct wrong wrongs[] = {
     {"a field given twice", name_twice, ARGUMENT, "field tokens is given twice"},
     {"a field without a tensor", tensor_null, ARGUMENT, "labels must not be NULL"},
     {"fields NULL", fields_null, ARGUMENT, "fields must not be NULL"},
-    {"4 fields", fields_many, ARGUMENT, "4 fields are given, 3 are known"},
+    {"6 fields", fields_many, ARGUMENT, "6 fields are given, 5 are known"},
     {"2^64-1 fields", fields_absurd, ARGUMENT, "18446744073709551615 fields"},
     {"a field of floats", type_float, ARGUMENT, "field tokens must hold integers"},
     {"elements of 12 bits", type_bits, ARGUMENT, "12 bits"},
@@ -151,7 +151,7 @@ static void run_wrong(struct world *world, struct seat *seat)
 }
 
 static const struct host_config usual = {
-    .ranks = RANKS,
+    .cp = RANKS,
     .linear = "contiguous",
     .attention = "zigzag",
     .pattern = "M*M",
@@ -297,7 +297,7 @@ static void test_late_schedule(struct seat *seat)
 
 static void test_no_pattern(void)
 {
-    const struct host_config config = {.ranks = 1};
+    const struct host_config config = {.cp = 1};
     const struct cplayout_schedule_args args = {.size = sizeof(args)};
     struct cplayout_schedule *schedule = NULL;
     struct world world;
@@ -315,7 +315,7 @@ static void test_alone(void)
     struct seat *seat;
     struct world world;
 
-    config.ranks = 1;
+    config.cp = 1;
     world_open(&world, &config);
     seat = &world.seats[0];
     test_schedules(seat);

@@ -134,10 +134,28 @@ void block_clear(struct block *block)
     memset(block->tensor.data, CANARY, block->bytes);
 }
 
-/* Two tokens less than 256 apart differ in every byte. */
+struct content content_of(const struct oracle *layout, int32_t rank, uint32_t salt)
+{
+    return (struct content){layout->token + rank * layout->rows, salt, NULL};
+}
+
+/* Two tokens less than 256 apart differ in every byte, and so do most that are further apart. */
 static unsigned char value_of(int64_t token, int64_t outer, size_t byte, uint32_t salt)
 {
-    return (unsigned char)((uint64_t)token + 89 * (uint64_t)outer + 151 * (uint64_t)byte + salt);
+    return (unsigned char)((uint64_t)token + 103 * ((uint64_t)token >> 8) + 89 * (uint64_t)outer +
+                           151 * (uint64_t)byte + salt);
+}
+
+static void write_row(const struct block *block, const struct content *content, int64_t outer,
+                      int64_t row, unsigned char *to)
+{
+    const int64_t token = content->rows[row];
+
+    for (size_t byte = 0; byte < block->row_bytes; byte++) {
+        const unsigned char padding = content->padding != NULL ? content->padding[byte] : 0;
+
+        to[byte] = token < 0 ? padding : value_of(token, outer, byte, content->salt);
+    }
 }
 
 static void write_image(const struct block *block, const struct content *content,
@@ -146,12 +164,7 @@ static void write_image(const struct block *block, const struct content *content
     memset(image, CANARY, block->bytes);
     for (int64_t outer = 0; outer < block->outer; outer++) {
         for (int64_t row = 0; row < block->rows; row++) {
-            const int64_t token = oracle_token(content->layout, content->rank, row);
-            unsigned char *const to = image + row_offset(block, outer, row);
-
-            for (size_t byte = 0; byte < block->row_bytes; byte++) {
-                to[byte] = value_of(token, outer, byte, content->salt);
-            }
+            write_row(block, content, outer, row, image + row_offset(block, outer, row));
         }
     }
 }
@@ -211,4 +224,46 @@ bool block_equal(const struct block *a, const struct block *b)
         }
     }
     return true;
+}
+
+void block_noise(struct block *block, uint64_t seed)
+{
+    uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+
+    for (int64_t outer = 0; outer < block->outer; outer++) {
+        for (int64_t row = 0; row < block->rows; row++) {
+            unsigned char *const to = block_row(block, outer, row);
+
+            for (size_t byte = 0; byte < block->row_bytes; byte++) {
+                state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+                to[byte] = (unsigned char)(state >> 56);
+            }
+        }
+    }
+}
+
+static uint64_t row_dot(const unsigned char *a, const unsigned char *b, size_t bytes)
+{
+    uint64_t sum = 0;
+    uint64_t left;
+    uint64_t right;
+
+    for (size_t at = 0; at < bytes; at += sizeof(left)) {
+        memcpy(&left, a + at, sizeof(left));
+        memcpy(&right, b + at, sizeof(right));
+        sum += left * right;
+    }
+    return sum;
+}
+
+uint64_t block_dot(const struct block *a, const struct block *b)
+{
+    uint64_t sum = 0;
+
+    for (int64_t outer = 0; outer < a->outer; outer++) {
+        for (int64_t row = 0; row < a->rows; row++) {
+            sum += row_dot(block_row(a, outer, row), block_row(b, outer, row), a->row_bytes);
+        }
+    }
+    return sum;
 }

@@ -49,12 +49,18 @@ struct block {
     size_t bytes;        /* of the memory */
 };
 
-/* Which rows: those of a rank of a layout. The salt tells equal tokens of two tensors apart. */
+/*
+ * Which rows: one number each, rows of the stream as a rule; below 0: padding. The salt tells equal
+ * rows of two tensors apart.
+ */
 struct content {
-    const struct oracle *layout;
-    int32_t rank;
-    uint32_t salt;
+    const int64_t *rows;          /* [rows of the block] */
+    uint32_t salt;                /* no matter to padding */
+    const unsigned char *padding; /* [row_bytes] what padding holds; NULL: zeros */
 };
+
+/* The tokens that a rank of a layout holds. */
+struct content content_of(const struct oracle *layout, int32_t rank, uint32_t salt);
 
 /* Memory full of canaries. Ends the program if there is none. */
 void block_init(struct block *block, const struct form *form, int64_t rows, enum packing packing);
@@ -73,5 +79,11 @@ bool block_holds(const struct block *block, const struct content *content, const
 
 /* Whether two blocks of one form hold the same rows. */
 bool block_equal(const struct block *a, const struct block *b);
+
+/* Writes any bytes into the rows, the same for the same seed. */
+void block_noise(struct block *block, uint64_t seed);
+
+/* The sum of products of all elements, modulo 2^64; they are integers of 8 bytes. */
+uint64_t block_dot(const struct block *a, const struct block *b);
 
 #endif

@@ -12,6 +12,13 @@ static void pause_shortly(void)
     (void)usleep(50000);
 }
 
+static void others_register(struct world *world, struct seat *seat, bool odd)
+{
+    if (!odd) {
+        play_register(world, seat);
+    }
+}
+
 static void others_create_batch(struct world *world, struct seat *seat, bool odd)
 {
     if (!odd) {
@@ -75,20 +82,39 @@ static void others_convert_late(struct world *world, struct seat *seat, bool odd
 enum { TIMEOUT = CPLAYOUT_ERROR_TIMEOUT, PEER = CPLAYOUT_ERROR_PEER };
 
 static const struct scenario scenarios[] = {
-    {"never registers", "0.3", STAGE_GROUP, others_create_batch, NOT_CALLED, TIMEOUT, false,
-     "did not register within 0.3 s"},
+    {"never registers", "0.3", STAGE_EMPTY, others_register, NOT_CALLED, TIMEOUT, false,
+     "did not register within 0.3 s", false},
     {"never creates the batch", "0.3", STAGE_CONTEXT, others_create_batch, NOT_CALLED, TIMEOUT,
-     false, "did not come within 0.3 s"},
+     false, "did not come within 0.3 s", false},
     {"never calls the hook", "0.3", STAGE_BATCH, others_convert, NOT_CALLED, TIMEOUT, true,
-     "did not come within 0.3 s"},
+     "did not come within 0.3 s", false},
     {"leaves before the batch", NO_TIMEOUT, STAGE_CONTEXT, leave_before_batch, NOT_CALLED, PEER,
-     false, "left the group"},
+     false, "left the group", false},
     {"leaves during batch_create", NO_TIMEOUT, STAGE_CONTEXT, leave_during_batch, NOT_CALLED, PEER,
-     false, "left the group"},
+     false, "left the group", false},
     {"leaves before the hook", NO_TIMEOUT, STAGE_BATCH, leave_before_hook, NOT_CALLED, PEER, true,
-     "left the group"},
+     "left the group", false},
     {"leaves during the hook", NO_TIMEOUT, STAGE_BATCH, leave_during_hook, NOT_CALLED, PEER, true,
-     "left the group"},
+     "left the group", false},
+};
+
+/*
+ * A communicator has no way to say that a rank has left. In a hook, a rank that waits for the odd one
+ * keeps others waiting, who may be the first to lose patience.
+ */
+static const struct scenario remote[] = {
+    {"never registers", "0.3", STAGE_EMPTY, others_register, NOT_CALLED, TIMEOUT, false,
+     "did not come within 0.3 s", false},
+    {"never creates the batch", "0.3", STAGE_CONTEXT, others_create_batch, NOT_CALLED, TIMEOUT,
+     false, "did not come within 0.3 s", false},
+    {"never calls the hook", "0.3", STAGE_BATCH, others_convert, NOT_CALLED, TIMEOUT, true,
+     "did not come within 0.3 s", true},
+    {"leaves before the batch", "0.3", STAGE_CONTEXT, leave_before_batch, NOT_CALLED, TIMEOUT,
+     false, "did not come within 0.3 s", false},
+    {"leaves during batch_create", "0.3", STAGE_CONTEXT, leave_during_batch, NOT_CALLED, TIMEOUT,
+     false, "did not come within 0.3 s", false},
+    {"leaves before the hook", "0.3", STAGE_BATCH, leave_before_hook, NOT_CALLED, TIMEOUT, true,
+     "did not come within 0.3 s", true},
 };
 
 /* From contiguous to zigzag, rank 2 of 8 receives from ranks 1 and 6, which do not meet. */
@@ -101,11 +127,15 @@ static const struct scenario far = {
     TIMEOUT,
     true,
     "did not come within 0.3 s",
+    false,
 };
 
 int main(void)
 {
-    play_all(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
-    play(&far, 8, 6);
+    const struct cast eight = {LOCAL, 8, 6};
+
+    play_all(scenarios, sizeof(scenarios) / sizeof(scenarios[0]), LOCAL);
+    play(&far, &eight);
+    play_all(remote, sizeof(remote) / sizeof(remote[0]), COMMUNICATOR);
     return tap_end();
 }

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "threads/block.h"
 #include "threads/host.h"
@@ -12,7 +13,7 @@
 enum { ARGUMENT = CPLAYOUT_ERROR_ARGUMENT, CONFIGURATION = CPLAYOUT_ERROR_CONFIGURATION };
 
 static const struct host_config usual = {
-    .ranks = 2,
+    .cp = 2,
     .linear = "contiguous",
     .attention = "zigzag",
     .pattern = "M*M",
@@ -82,111 +83,132 @@ struct place {
 static const struct place places[] = {
     {"rank 2 of a group of 2", 2, 2, 2, true, ARGUMENT, "rank 2 is not in a local group of 2"},
     {"rank -1 of a group of 2", 2, -1, 2, true, ARGUMENT, "rank -1 is not in a local group of 2"},
-    {"rank 0, which is taken", 2, 0, 2, true, ARGUMENT, "rank 0 of the local group is taken"},
-    {"3 ranks and a group of 2", 2, 1, 3, true, ARGUMENT, "says 3 ranks, its group has 2"},
-    {"P = 3 and a group of 2", 3, 1, 2, true, CONFIGURATION,
-     "the group has 2 ranks but context_parallel_size is 3"},
-    {"P = 1 and a group of 2", 1, 1, 2, true, CONFIGURATION,
-     "the group has 2 ranks but context_parallel_size is 1"},
+    {"3 ranks and a group of 2", 2, 1, 3, true, ARGUMENT, "says 3 ranks, its local group has 2"},
     {"P = 2 without a group", 2, 0, 0, false, CONFIGURATION, "context_parallel_size is 2"},
-    {"rank 1 of 2 without a group", 2, 1, 2, false, ARGUMENT, "2 ranks"},
-    {"P = 1, 3 ranks, without a group", 1, 0, 3, false, ARGUMENT, "3 ranks"},
-    {"rank 1 without a group", 1, 1, 0, false, ARGUMENT, "rank 1 without a group"},
+    {"rank 1 of 2 without a group", 2, 1, 2, false, ARGUMENT, "rank 1 of 2 without"},
+    {"P = 1, 3 ranks, without a group", 1, 0, 3, false, ARGUMENT, "rank 0 of 3 without"},
+    {"rank 1 without a group", 1, 1, 0, false, ARGUMENT, "rank 1 of 0 without"},
 };
 
+static void check_refused(const struct cplayout_host *record, const struct host_config *config,
+                          int32_t expected, const char *text)
+{
+    struct cplayout_context *context = NULL;
+    struct cplayout_error error = {.size = sizeof(error)};
+    const int32_t status = host_create(record, config, &context, &error);
+
+    CHECK(status == expected && error.status == status && context == NULL, "status %d: %s", status,
+          error.message);
+    CHECK(strstr(error.message, text) != NULL, "'%s' is not in '%s'", text, error.message);
+}
+
+/* Nobody else is there: who cannot take a place does not wait for others. */
 static void test_place(const struct place *place)
 {
     struct cplayout_host record = host_record();
-    struct cplayout_context *context = NULL;
-    struct cplayout_error error = {.size = sizeof(error)};
     struct host_config config = usual;
     struct world world;
-    int32_t status;
 
     tap_test("create as %s", place->name);
     world_open_empty(&world, &usual);
-    world_seat(&world, 0, &usual);
-    config.ranks = place->cp;
+    config.cp = place->cp;
     record.rank = place->rank;
     record.ranks = place->ranks;
     record.local_group = place->grouped ? world.group : NULL;
-    status = host_create(&record, &config, &context, &error);
-    CHECK(status == place->status && error.status == status && context == NULL, "status %d: %s",
-          status, error.message);
-    CHECK(strstr(error.message, place->text) != NULL, "'%s' is not in '%s'", place->text,
-          error.message);
+    check_refused(&record, &config, place->status, place->text);
     world_close(&world);
 }
 
-/* A place is not given again. */
-static void test_used_place(void)
+/* A place is not given again, whether its rank is there or has left. */
+static void test_used_places(void)
 {
-    struct cplayout_host record = host_record();
-    struct cplayout_context *context = NULL;
-    struct cplayout_error error = {.size = sizeof(error)};
+    struct cplayout_host record;
     struct world world;
 
-    tap_test("create as a rank that has left");
+    tap_test("create as a rank that is taken, and as one that has left");
     world_open(&world, &usual);
+    record = world_record(&world, 0);
+    check_refused(&record, &usual, ARGUMENT, "rank 0 of the local group is taken");
     world_leave(&world.seats[1]);
-    record.local_group = world.group;
-    record.rank = 1;
-    record.ranks = 2;
-    CHECK(host_create(&record, &usual, &context, &error) == ARGUMENT && context == NULL &&
-              strstr(error.message, "rank 1") != NULL,
-          "'%s'", error.message);
+    record = world_record(&world, 1);
+    check_refused(&record, &usual, ARGUMENT, "rank 1");
     world_close(&world);
 }
 
 /* ---- A rank that cannot register ------------------------------------------------------------ */
 
-enum { LAST = 3, LATER = 4 };
+enum { MISFIT = 3, MISFITS_RANKS = 5 };
 
-/* How the last rank fails. */
+/* How one rank fails. */
 struct misfit {
     const char *name;
     struct cplayout_option option;
     int32_t status;
     const char *text;
+    enum transport transport;
 };
 
 static const struct misfit misfits[] = {
-    {"names a layout that is none", {"linear_cp_layout", "ring"}, CONFIGURATION, "ring"},
-    {"gives an option without a value", {"linear_cp_layout", NULL}, ARGUMENT, "options[0]"},
+    {"names a layout that is none", {"linear_cp_layout", "ring"}, CONFIGURATION, "ring", LOCAL},
+    {"gives an option without a value", {"linear_cp_layout", NULL}, ARGUMENT, "options[0]", LOCAL},
+    {"names a layout that is none",
+     {"linear_cp_layout", "ring"},
+     CONFIGURATION,
+     "ring",
+     COMMUNICATOR},
+    {"gives an option without a value",
+     {"linear_cp_layout", NULL},
+     ARGUMENT,
+     "options[0]",
+     COMMUNICATOR},
+    {"has a timeout that is none", {"timeout_seconds", "0"}, CONFIGURATION, "option.type", LOCAL},
+    {"has a timeout that is none",
+     {"timeout_seconds", "0"},
+     CONFIGURATION,
+     "option.type",
+     COMMUNICATOR},
+    {"has another number of ranks in mind",
+     {"context_parallel_size", "4"},
+     CONFIGURATION,
+     "group.size",
+     LOCAL},
+    {"has another number of ranks in mind",
+     {"context_parallel_size", "4"},
+     CONFIGURATION,
+     "group.size",
+     COMMUNICATOR},
 };
 
-/* Ranks 0 to 2 wait for rank 3 in batch_create; rank 4 comes later. */
+/* The last rank comes late, when the misfit has come and been found out. */
 static void run_misfit(struct world *world, struct seat *seat)
 {
     const struct misfit *const misfit = world->self;
-    struct cplayout_host record = host_record();
+    const struct cplayout_host record = world_record(world, seat->rank);
     const struct cplayout_create_args args = {.size = sizeof(args),
                                               .host = &record,
                                               .options = &misfit->option,
                                               .option_count = 1};
 
-    if (seat->rank < LAST) {
-        (void)seat_batch(seat, 40, &seat->batch);
+    if (seat->rank == MISFITS_RANKS - 1) {
+        (void)usleep(50000);
     }
-    if (seat->rank != LAST) {
-        return;
+    if (seat->rank == MISFIT) {
+        seat->status = host_core()->create(&args, &seat->context, &seat->error);
+    } else {
+        (void)world_register(world, seat->rank, &world->config);
     }
-    record.local_group = world->group;
-    record.rank = LAST;
-    record.ranks = world->config.ranks;
-    seat->status = host_core()->create(&args, &seat->context, &seat->error);
 }
 
 static void check_misfit(const struct misfit *misfit, const struct seat *seat)
 {
-    if (seat->rank == LAST) {
-        CHECK(seat->status == misfit->status && seat->context == NULL, "status %d: %s",
-              seat->status, seat->error.message);
-        return;
-    }
-    CHECK(seat->status == CPLAYOUT_ERROR_PEER && seat->batch == NULL, "rank %d: status %d: %s",
-          seat->rank, seat->status, seat->error.message);
-    CHECK(strstr(seat->error.message, "rank 3 failed") != NULL &&
+    const bool failed_itself = seat->rank == MISFIT;
+    const char *const told = failed_itself ? misfit->text : "rank 3 could not register: ";
+    const int32_t status = failed_itself ? misfit->status : CPLAYOUT_ERROR_MISMATCH;
+
+    CHECK(seat->context == NULL, "rank %d has a context", seat->rank);
+    CHECK(seat->status == status || (!failed_itself && seat->status == CPLAYOUT_ERROR_PEER),
+          "rank %d: status %d: %s", seat->rank, seat->status, seat->error.message);
+    CHECK(strstr(seat->error.message, told) != NULL &&
               strstr(seat->error.message, misfit->text) != NULL,
           "rank %d: '%s'", seat->rank, seat->error.message);
 }
@@ -194,28 +216,46 @@ static void check_misfit(const struct misfit *misfit, const struct seat *seat)
 static void test_misfit(struct misfit misfit)
 {
     struct host_config config = usual;
-    struct cplayout_host record = host_record();
-    struct cplayout_context *late = NULL;
-    struct cplayout_error error = {.size = sizeof(error)};
     struct world world;
 
-    tap_test("a rank that %s wakes those that wait, and later ones", misfit.name);
-    config.ranks = LATER + 1;
+    tap_test("on a %s, all ranks hear of a rank that %s", transport_names[misfit.transport],
+             misfit.name);
+    config.cp = MISFITS_RANKS;
+    config.transport = misfit.transport;
     world_open_empty(&world, &config);
-    for (int32_t rank = 0; rank < LAST; rank++) {
-        world_seat(&world, rank, &config);
-    }
     world.self = &misfit;
     world_run(&world, run_misfit);
-    for (int32_t rank = 0; rank <= LAST; rank++) {
+    for (int32_t rank = 0; rank < MISFITS_RANKS; rank++) {
         check_misfit(&misfit, &world.seats[rank]);
     }
-    record.local_group = world.group;
-    record.rank = LATER;
-    record.ranks = LATER + 1;
-    CHECK(host_create(&record, &config, &late, &error) == CPLAYOUT_ERROR_PEER && late == NULL &&
-              strstr(error.message, misfit.text) != NULL,
-          "later: %s", error.message);
+    world_close(&world);
+}
+
+static void run_badly(struct world *world, struct seat *seat)
+{
+    struct host_config config = world->config;
+
+    config.attention = seat->rank == 0 ? "ring" : "star";
+    CHECK(world_register(world, seat->rank, &config) == CONFIGURATION && seat->context == NULL,
+          "rank %d: status %d: %s", seat->rank, seat->status, seat->error.message);
+}
+
+static void run_used(struct world *world, struct seat *seat)
+{
+    CHECK(world_register(world, seat->rank, &world->config) != CPLAYOUT_OK &&
+              seat->context == NULL && seat->error.message[0] != '\0',
+          "rank %d has joined a group that is used up", seat->rank);
+}
+
+/* Each has a finding of its own, and the group is of no use any more. */
+static void test_all_misfits(void)
+{
+    struct world world;
+
+    tap_test("ranks that all have findings, and their group afterwards");
+    world_open_empty(&world, &usual);
+    world_run(&world, run_badly);
+    world_run(&world, run_used);
     world_close(&world);
 }
 
@@ -231,7 +271,7 @@ static void run_shortly(struct world *world, struct seat *seat)
     block_init(&blocks[0], &forms[2], rows, PACKING_PADDED);
     block_init(&blocks[1], &forms[2], rows, PACKING_PADDED);
     out = blocks[1].tensor;
-    CHECK(seat_batch(seat, (uint64_t)(rows * world->config.ranks), &seat->batch) == CPLAYOUT_OK &&
+    CHECK(seat_batch(seat, (uint64_t)(rows * world->ranks), &seat->batch) == CPLAYOUT_OK &&
               seat_hook(seat, &to_attention, seat->batch, &blocks[0].tensor, 0, &out) ==
                   CPLAYOUT_OK,
           "rank %d: %s", seat->rank, seat->error.message);
@@ -240,16 +280,17 @@ static void run_shortly(struct world *world, struct seat *seat)
     block_fini(&blocks[1]);
 }
 
-static void test_short_lives(void)
+static void test_short_lives(enum transport transport, int32_t rounds)
 {
-    enum { ROUNDS = 300 };
     struct host_config config = usual;
 
-    tap_test("ranks that leave when they are done disturb nobody");
-    for (int32_t round = 0; round < ROUNDS; round++) {
+    tap_test("ranks that leave when they are done disturb nobody, %s", transport_names[transport]);
+    config.transport = transport;
+    for (int32_t round = 0; round < rounds; round++) {
         struct world world;
 
-        config.ranks = 2 + round % 4;
+        config.cp = 2 + round % 4;
+        config.traits.mode = round / 4 % 2 == 0 ? WIRE_EAGER : WIRE_RENDEZVOUS;
         world_open(&world, &config);
         host_core()->local_group_destroy(world.group); /* the contexts hold it */
         world.group = NULL;
@@ -295,7 +336,7 @@ static void test_handover(void)
     struct world world;
 
     tap_test("batches are destroyed on another thread while new ones are made");
-    config.ranks = 1;
+    config.cp = 1;
     world_open(&world, &config);
     handover.seat = &world.seats[0];
     (void)pthread_barrier_init(&handover.barrier, NULL, 2);
@@ -365,11 +406,13 @@ int main(void)
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         test_place(&places[i]);
     }
-    test_used_place();
+    test_used_places();
     for (size_t i = 0; i < sizeof(misfits) / sizeof(misfits[0]); i++) {
         test_misfit(misfits[i]);
     }
-    test_short_lives();
+    test_all_misfits();
+    test_short_lives(LOCAL, 200);
+    test_short_lives(COMMUNICATOR, 60);
     test_handover();
     test_outlived();
     test_neighbours();

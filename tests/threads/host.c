@@ -5,8 +5,12 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "threads/counter.h"
+
 static struct cplayout_library library;
 static pthread_once_t loaded = PTHREAD_ONCE_INIT;
+
+const char *const transport_names[] = {"local group", "communicator"};
 
 static void check_line(void *self, int32_t level, const char *message)
 {
@@ -38,10 +42,17 @@ static void load(void)
     tap_require(cplayout_load(&library, path, &record, &error) == CPLAYOUT_OK, "%s", error.message);
 }
 
+static _Thread_local const struct cplayout_core *used;
+
+void host_use(const struct cplayout_core *core)
+{
+    used = core;
+}
+
 const struct cplayout_core *host_core(void)
 {
     (void)pthread_once(&loaded, load);
-    return library.core;
+    return used != NULL ? used : library.core;
 }
 
 const struct cplayout_batch_interface *host_views(void)
@@ -70,12 +81,21 @@ double host_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+int32_t host_ranks(const struct host_config *config)
+{
+    return config->cp * (config->tp > 1 ? config->tp : 1);
+}
+
 int32_t host_create(const struct cplayout_host *record, const struct host_config *config,
                     struct cplayout_context **context, struct cplayout_error *error)
 {
-    char ranks[16];
+    char cp[16];
+    char tp[16];
     const struct cplayout_option wanted[] = {
-        {"context_parallel_size", ranks},
+        {"context_parallel_size", cp},
+        {"tensor_model_parallel_size", config->tp > 1 ? tp : NULL},
+        {"sequence_parallel", config->tp > 1 ? "true" : NULL},
+        {"qkv_format", config->packed ? "thd" : NULL},
         {"attention_accepts", "any"},
         {"linear_chain", "table"},
         {"linear_cp_layout", config->linear},
@@ -84,11 +104,14 @@ int32_t host_create(const struct cplayout_host *record, const struct host_config
         {"hybrid_layer_pattern", config->pattern},
         {"seq_length", config->seq_length},
         {"timeout_seconds", config->timeout},
+        {"pad_token_id", config->pad_token},
+        {"pad_label", config->pad_label},
     };
     struct cplayout_option options[sizeof(wanted) / sizeof(wanted[0])];
     struct cplayout_create_args args = {.size = sizeof(args), .host = record, .options = options};
 
-    (void)snprintf(ranks, sizeof(ranks), "%d", config->ranks);
+    (void)snprintf(cp, sizeof(cp), "%d", config->cp);
+    (void)snprintf(tp, sizeof(tp), "%d", config->tp);
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         if (wanted[i].value != NULL) {
             options[args.option_count++] = wanted[i];
@@ -105,43 +128,81 @@ int32_t host_schedule(struct cplayout_context *context, struct cplayout_schedule
     return host_core()->schedule(context, &args, schedule, error);
 }
 
-void world_open_empty(struct world *world, const struct host_config *config)
+static struct cplayout_host record_of(const struct host_config *config)
 {
-    const struct cplayout_host record = host_record();
+    return config->counter != NULL ? counter_record(config->counter) : host_record();
+}
+
+/* Makes the way to move data. */
+static void open_transport(struct world *world)
+{
+    const struct cplayout_host record = record_of(&world->config);
     struct cplayout_error error = {.size = sizeof(error)};
     int32_t status;
 
-    *world = (struct world){.config = *config};
-    for (int32_t rank = 0; rank < config->ranks; rank++) {
-        world->seats[rank].rank = rank;
-        world->seats[rank].error.size = sizeof(error);
+    if (world->config.transport == COMMUNICATOR) {
+        world->wire = wire_create(world->ranks, &world->config.traits);
+        return;
     }
-    status = host_core()->local_group_create(&record, config->ranks, &world->group, &error);
+    status = host_core()->local_group_create(&record, world->ranks, &world->group, &error);
     tap_require(status == CPLAYOUT_OK, "%s", error.message);
-    (void)pthread_barrier_init(&world->barrier, NULL, (unsigned)config->ranks);
 }
 
-void world_seat(struct world *world, int32_t rank, const struct host_config *config)
+void world_open_empty(struct world *world, const struct host_config *config)
+{
+    *world = (struct world){.config = *config, .ranks = host_ranks(config)};
+    tap_require(world->ranks <= TAP_RANKS_MOST, "%d ranks", world->ranks);
+    host_use(config->core);
+    for (int32_t rank = 0; rank < world->ranks; rank++) {
+        world->seats[rank].rank = rank;
+        world->seats[rank].error.size = sizeof(world->seats[rank].error);
+    }
+    open_transport(world);
+    host_use(NULL);
+    (void)pthread_barrier_init(&world->barrier, NULL, (unsigned)world->ranks);
+}
+
+struct cplayout_host world_record(const struct world *world, int32_t rank)
+{
+    struct cplayout_host record = record_of(&world->config);
+
+    record.rank = rank;
+    record.ranks = world->ranks;
+    record.local_group = world->group;
+    if (world->wire != NULL) {
+        record.communicator = wire_communicator(world->wire, rank);
+        record.communicator_ranks = wire_map(world->wire);
+    }
+    return record;
+}
+
+int32_t world_register(struct world *world, int32_t rank, const struct host_config *config)
 {
     struct seat *const seat = &world->seats[rank];
-    struct cplayout_host record = host_record();
+    const struct cplayout_host record = world_record(world, rank);
 
-    record.local_group = world->group;
-    record.rank = rank;
-    record.ranks = world->config.ranks;
     seat->status = host_create(&record, config, &seat->context, &seat->error);
     if (seat->status == CPLAYOUT_OK && config->pattern != NULL) {
         seat->status = host_schedule(seat->context, &seat->schedule, &seat->error);
     }
-    tap_require(seat->status == CPLAYOUT_OK, "rank %d: %s", rank, seat->error.message);
+    return seat->status;
+}
+
+void world_seat(struct world *world, int32_t rank, const struct host_config *config)
+{
+    tap_require(world_register(world, rank, config) == CPLAYOUT_OK, "rank %d: %s", rank,
+                world->seats[rank].error.message);
+}
+
+static void run_seat(struct world *world, struct seat *seat)
+{
+    world_seat(world, seat->rank, &world->config);
 }
 
 void world_open(struct world *world, const struct host_config *config)
 {
     world_open_empty(world, config);
-    for (int32_t rank = 0; rank < config->ranks; rank++) {
-        world_seat(world, rank, config);
-    }
+    world_run(world, run_seat);
 }
 
 struct job {
@@ -153,6 +214,7 @@ static void run_job(void *self, int32_t rank)
 {
     const struct job *const job = self;
 
+    host_use(job->world->config.core);
     job->body(job->world, &job->world->seats[rank]);
 }
 
@@ -160,7 +222,7 @@ void world_run(struct world *world, void (*body)(struct world *world, struct sea
 {
     struct job job = {world, body};
 
-    tap_ranks(world->config.ranks, run_job, &job);
+    tap_ranks(world->ranks, run_job, &job);
 }
 
 void world_meet(struct world *world)
@@ -178,11 +240,14 @@ void world_leave(struct seat *seat)
 
 void world_close(struct world *world)
 {
-    for (int32_t rank = 0; rank < world->config.ranks; rank++) {
+    host_use(world->config.core);
+    for (int32_t rank = 0; rank < world->ranks; rank++) {
         world_leave(&world->seats[rank]);
     }
     host_core()->local_group_destroy(world->group);
+    wire_destroy(world->wire);
     (void)pthread_barrier_destroy(&world->barrier);
+    host_use(NULL);
 }
 
 int32_t seat_batch(struct seat *seat, uint64_t tokens, struct cplayout_batch **batch)
@@ -190,6 +255,23 @@ int32_t seat_batch(struct seat *seat, uint64_t tokens, struct cplayout_batch **b
     const struct cplayout_batch_args args = {.size = sizeof(args), .sequence_length = tokens};
 
     seat->status = host_core()->batch_create(seat->context, &args, batch, &seat->error);
+    return seat->status;
+}
+
+int32_t seat_layout(const struct seat *seat, const char *name)
+{
+    struct cplayout_error error = {.size = sizeof(error)};
+    int32_t handle = -1;
+
+    CHECK(host_core()->layout(seat->context, name, &handle, &error) == CPLAYOUT_OK, "%s",
+          error.message);
+    return handle;
+}
+
+int32_t seat_convert(struct seat *seat, const struct cplayout_convert_call *call,
+                     struct cplayout_tensor *out)
+{
+    seat->status = host_core()->convert(seat->context, call, out, &seat->error);
     return seat->status;
 }
 

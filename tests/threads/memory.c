@@ -3,73 +3,14 @@
  * Memory: all of it comes from the host's allocator and goes back to it, a training loop stops
  * allocating, and an allocation that fails is an error on every rank without a leak.
  */
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "threads/block.h"
+#include "threads/counter.h"
 #include "threads/host.h"
 
-enum { HEAD_BYTES = 16, LAYERS = 6000, ROWS = 4, MEMORY = CPLAYOUT_ERROR_MEMORY };
-
-/* ---- An allocator that counts and fails ----------------------------------------------------- */
-
-struct counter {
-    atomic_llong calls;
-    atomic_llong live;  /* blocks */
-    atomic_llong wrong; /* blocks that came back with another size */
-    long long fail_at;  /* the call that fails, from 1; 0: none */
-};
-
-/* Memory comes full of a pattern: whoever forgets to clear it is found out. */
-static void *counted_allocate(void *self, uint64_t bytes)
-{
-    struct counter *const counter = self;
-    const long long call = atomic_fetch_add(&counter->calls, 1) + 1;
-    unsigned char *memory = NULL;
-
-    if (call != counter->fail_at) {
-        memory = malloc(HEAD_BYTES + (size_t)bytes);
-    }
-    if (memory == NULL) {
-        return NULL;
-    }
-    memset(memory, 0xa5, HEAD_BYTES + (size_t)bytes);
-    memcpy(memory, &bytes, sizeof(bytes));
-    (void)atomic_fetch_add(&counter->live, 1);
-    return memory + HEAD_BYTES;
-}
-
-static void counted_release(void *self, void *memory, uint64_t bytes)
-{
-    struct counter *const counter = self;
-    unsigned char *const start = (unsigned char *)memory - HEAD_BYTES;
-    uint64_t asked;
-
-    memcpy(&asked, start, sizeof(asked));
-    (void)atomic_fetch_add(&counter->wrong, asked != bytes);
-    (void)atomic_fetch_sub(&counter->live, 1);
-    free(start);
-}
-
-static struct cplayout_host counted_record(struct counter *counter)
-{
-    struct cplayout_host record = host_record();
-
-    record.allocate = counted_allocate;
-    record.release = counted_release;
-    record.allocator_self = counter;
-    return record;
-}
-
-static void check_returned(struct counter *counter, const char *what)
-{
-    CHECK(atomic_load(&counter->live) == 0, "%s: %lld blocks are lost", what,
-          atomic_load(&counter->live));
-    CHECK(atomic_load(&counter->wrong) == 0, "%s: %lld blocks came back with another size", what,
-          atomic_load(&counter->wrong));
-}
+enum { LAYERS = 6000, ROWS = 4, MEMORY = CPLAYOUT_ERROR_MEMORY };
 
 /* ---- One rank's life ------------------------------------------------------------------------ */
 
@@ -92,12 +33,12 @@ static void lives_init(struct lives *lives, int32_t ranks, int32_t cycles)
     memset(pattern, 'M', LAYERS);
     pattern[1] = '*';
     lives->config = (struct host_config){
-        .ranks = ranks,
+        .cp = ranks,
         .linear = "contiguous",
         .attention = "zigzag",
         .boundary = "mirror",
         .pattern = pattern,
-        .timeout = "20",
+        .timeout = "10",
     };
     for (int32_t rank = 0; rank < ranks; rank++) {
         lives->seats[rank].rank = rank;
@@ -107,11 +48,11 @@ static void lives_init(struct lives *lives, int32_t ranks, int32_t cycles)
 
 static void register_seat(struct lives *lives, struct seat *seat)
 {
-    struct cplayout_host record = counted_record(&lives->counters[seat->rank]);
+    struct cplayout_host record = counter_record(&lives->counters[seat->rank]);
 
     record.local_group = lives->group;
     record.rank = seat->rank;
-    record.ranks = lives->config.ranks;
+    record.ranks = lives->config.cp;
     seat->status = host_create(&record, &lives->config, &seat->context, &seat->error);
     if (seat->status == CPLAYOUT_OK) {
         seat->status = host_schedule(seat->context, &seat->schedule, &seat->error);
@@ -139,7 +80,7 @@ static void convert(struct seat *seat, const struct cplayout_batch *batch, int64
 /* Two batches of different length live at a time, and one field is cut. */
 static void run_cycle(struct lives *lives, struct seat *seat)
 {
-    const int64_t ranks = lives->config.ranks;
+    const int64_t ranks = lives->config.cp;
     struct cplayout_batch *batches[2] = {NULL, NULL};
 
     for (int32_t i = 0; i < 2 && seat->status == CPLAYOUT_OK; i++) {
@@ -172,17 +113,17 @@ static void run_life(void *self, int32_t rank)
 /* Makes the group and runs all lives around it. */
 static void lives_run(struct lives *lives)
 {
-    const struct cplayout_host record = counted_record(&lives->group_counter);
+    const struct cplayout_host record = counter_record(&lives->group_counter);
     struct cplayout_error error = {.size = sizeof(error)};
 
-    tap_require(host_core()->local_group_create(&record, lives->config.ranks, &lives->group,
-                                                &error) == CPLAYOUT_OK,
+    tap_require(host_core()->local_group_create(&record, lives->config.cp, &lives->group, &error) ==
+                    CPLAYOUT_OK,
                 "%s", error.message);
-    tap_ranks(lives->config.ranks, run_life, lives);
+    tap_ranks(lives->config.cp, run_life, lives);
     host_core()->local_group_destroy(lives->group);
-    check_returned(&lives->group_counter, "group");
-    for (int32_t rank = 0; rank < lives->config.ranks; rank++) {
-        check_returned(&lives->counters[rank], "rank");
+    counter_check(&lives->group_counter, "group");
+    for (int32_t rank = 0; rank < lives->config.cp; rank++) {
+        counter_check(&lives->counters[rank], "rank");
     }
 }
 
@@ -215,7 +156,7 @@ static void check_failed(const struct lives *lives, long long call)
     CHECK(first->status == MEMORY && first->error.status == MEMORY &&
               strstr(first->error.message, "memory") != NULL,
           "call %lld fails: status %d: %s", call, first->status, first->error.message);
-    for (int32_t rank = 1; rank < lives->config.ranks; rank++) {
+    for (int32_t rank = 1; rank < lives->config.cp; rank++) {
         const struct seat *const seat = &lives->seats[rank];
 
         CHECK(seat->status == CPLAYOUT_ERROR_PEER || seat->status == CPLAYOUT_ERROR_MISMATCH,
@@ -255,7 +196,7 @@ static void run_retry(void *self, int32_t rank)
     register_seat(lives, seat);
     CHECK(seat->status == CPLAYOUT_OK, "rank %d: %s", rank, seat->error.message);
     counter->fail_at = atomic_load(&counter->calls) + 1;
-    CHECK(seat_batch(seat, (uint64_t)(ROWS * lives->config.ranks), &seat->batch) == MEMORY &&
+    CHECK(seat_batch(seat, (uint64_t)(ROWS * lives->config.cp), &seat->batch) == MEMORY &&
               seat->batch == NULL,
           "rank %d: status %d", rank, seat->status);
     seat->status = CPLAYOUT_OK;
@@ -276,14 +217,14 @@ static void test_retry(int32_t ranks)
     tap_ranks(ranks, run_retry, &lives);
     host_core()->local_group_destroy(lives.group);
     for (int32_t rank = 0; rank < ranks; rank++) {
-        check_returned(&lives.counters[rank], "rank");
+        counter_check(&lives.counters[rank], "rank");
     }
 }
 
 static void test_group(void)
 {
     struct counter counter = {.fail_at = 1};
-    const struct cplayout_host record = counted_record(&counter);
+    const struct cplayout_host record = counter_record(&counter);
     struct cplayout_local_group *group = NULL;
     struct cplayout_error error = {.size = sizeof(error)};
 
@@ -291,7 +232,7 @@ static void test_group(void)
     CHECK(host_core()->local_group_create(&record, 2, &group, &error) == MEMORY && group == NULL &&
               strstr(error.message, "memory") != NULL,
           "'%s'", error.message);
-    check_returned(&counter, "group");
+    counter_check(&counter, "group");
 }
 
 int main(void)

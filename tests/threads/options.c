@@ -102,6 +102,9 @@ static void test_listing(void)
         {"hybrid_layer_pattern", ""},
         {"seq_length", "0"},
         {"timeout_seconds", "600"},
+        {"pad_token_id", "0"},
+        {"pad_label", "-100"},
+        {"verify_plans", "always"},
     };
     struct listing listing = {0};
 

@@ -16,8 +16,8 @@ enum { TOKENS_PER_RANK = 4, NOT_CALLED = -1 };
 /* So long that a wait that ends by it would be noticed. */
 #define NO_TIMEOUT "5"
 
-/* How far ranks have come before they part. STAGE_GROUP: all but the odd one have a context. */
-enum stage { STAGE_EMPTY, STAGE_GROUP, STAGE_CONTEXT, STAGE_BATCH };
+/* How far ranks have come before they part. */
+enum stage { STAGE_EMPTY, STAGE_CONTEXT, STAGE_BATCH };
 
 struct scenario {
     const char *name;
@@ -28,15 +28,23 @@ struct scenario {
     int32_t status;       /* of the others; those who hear of it from them get PEER */
     bool others_may_pass; /* ranks that do not meet the odd one in this call */
     const char *word;     /* in the messages of the others, beside the odd rank's number */
+    bool vague;           /* who is odd cannot be told, so nobody's number is asked for */
+};
+
+/* Who plays: so many ranks on a transport, and which of them is the odd one. */
+struct cast {
+    enum transport transport;
+    int32_t ranks;
+    int32_t odd;
 };
 
 /* Plays it once, as a test of its own. */
-void play(const struct scenario *scenario, int32_t ranks, int32_t odd);
+void play(const struct scenario *scenario, const struct cast *cast);
 
 /* Plays each with different numbers of ranks and different odd ranks. */
-void play_all(const struct scenario *scenarios, size_t count);
+void play_all(const struct scenario *scenarios, size_t count, enum transport transport);
 
-/* Layouts contiguous and zigzag, pattern M*M; ranks and timeout are not set. */
+/* Layouts contiguous and zigzag, pattern M*M; ranks, timeout and transport are not set. */
 extern const struct host_config play_config;
 
 /* The hooks before the attention layer and behind it, and the first one's adjoint. */
@@ -47,6 +55,7 @@ extern const struct hook_step play_attention_back;
 /* Calls as all ranks make them at the stages. Results go to the seat. */
 uint64_t play_tokens(const struct world *world);
 void play_create_batch(struct seat *seat, const struct cplayout_batch_args *args);
+void play_register(struct world *world, struct seat *seat);
 void play_batch(struct world *world, struct seat *seat);
 void play_hook(struct seat *seat);
 

@@ -20,23 +20,6 @@ static struct hook_step step_at(int32_t index, int32_t direction)
     return (struct hook_step){index % 2 == 0 ? PREPARE : FINALIZE, index / 2, direction};
 }
 
-/* Any bytes, the same in every run. */
-static void fill_noise(struct block *block, uint64_t seed)
-{
-    uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
-
-    for (int64_t outer = 0; outer < block->outer; outer++) {
-        for (int64_t row = 0; row < block->rows; row++) {
-            unsigned char *const to = block_row(block, outer, row);
-
-            for (size_t byte = 0; byte < block->row_bytes; byte++) {
-                state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-                to[byte] = (unsigned char)(state >> 56);
-            }
-        }
-    }
-}
-
 /* Runs a hook from `input` into `output`; `due` says whether rows were moved. */
 static bool run_hook(struct seat *seat, const struct cplayout_batch *batch,
                      const struct hook_step *step, const struct block *input, struct block *output,
@@ -73,7 +56,7 @@ static bool live_open(struct live *live, struct seat *seat, int32_t ranks, int32
     block_init(&live->input, form, rows, PACKING_PADDED);
     block_init(&live->first, form, rows, PACKING_PADDED);
     block_init(&live->again, form, rows, PACKING_PADDED);
-    fill_noise(&live->input, (uint64_t)(seat->rank * BATCHES + index));
+    block_noise(&live->input, (uint64_t)(seat->rank * BATCHES + index));
     return CHECK(seat_batch(seat, batch_tokens[index], &live->batch) == CPLAYOUT_OK,
                  "rank %d: batch: %s", seat->rank, seat->error.message);
 }
@@ -118,7 +101,7 @@ static void run_interleaved(struct world *world, struct seat *seat)
     bool good = true;
 
     for (int32_t i = 0; i < BATCHES; i++) {
-        good = live_open(&lives[i], seat, world->config.ranks, i) && good;
+        good = live_open(&lives[i], seat, world->ranks, i) && good;
     }
     for (int32_t i = 0; i < 2 * HOOKS && good; i++) {
         const struct hook_step step = step_at(i % HOOKS, i / HOOKS);
@@ -147,23 +130,6 @@ struct products {
     bool due[HOOKS];
 };
 
-static uint64_t dot(const struct block *a, const struct block *b)
-{
-    uint64_t sum = 0;
-
-    for (int64_t row = 0; row < a->rows; row++) {
-        uint64_t left[ADJOINT_WIDTH];
-        uint64_t right[ADJOINT_WIDTH];
-
-        memcpy(left, block_row(a, 0, row), sizeof(left));
-        memcpy(right, block_row(b, 0, row), sizeof(right));
-        for (int32_t i = 0; i < ADJOINT_WIDTH; i++) {
-            sum += left[i] * right[i];
-        }
-    }
-    return sum;
-}
-
 static bool multiply(struct seat *seat, int32_t index, struct block *blocks,
                      struct products *products)
 {
@@ -175,17 +141,17 @@ static bool multiply(struct seat *seat, int32_t index, struct block *blocks,
     bool due = false;
     bool due_back = false;
 
-    fill_noise(x, (uint64_t)(2 * (seat->rank * HOOKS + index)));
-    fill_noise(y, (uint64_t)(2 * (seat->rank * HOOKS + index) + 1));
+    block_noise(x, (uint64_t)(2 * (seat->rank * HOOKS + index)));
+    block_noise(y, (uint64_t)(2 * (seat->rank * HOOKS + index) + 1));
     if (!run_hook(seat, seat->batch, &forward, x, moved, &due)) {
         return false;
     }
     products->due[index] = due;
-    products->forward[index] = dot(due ? moved : x, y);
+    products->forward[index] = block_dot(due ? moved : x, y);
     if (!run_hook(seat, seat->batch, &backward, y, moved, &due_back)) {
         return false;
     }
-    products->backward[index] = dot(x, due_back ? moved : y);
+    products->backward[index] = block_dot(x, due_back ? moved : y);
     return CHECK(due == due_back, "layer %d: due in one direction only", forward.layer);
 }
 
@@ -196,7 +162,7 @@ static void run_products(struct world *world, struct seat *seat)
     bool good;
 
     for (int32_t i = 0; i < 3; i++) {
-        block_init(&blocks[i], &adjoint_form, ADJOINT_TOKENS / world->config.ranks, PACKING_PADDED);
+        block_init(&blocks[i], &adjoint_form, ADJOINT_TOKENS / world->ranks, PACKING_PADDED);
     }
     good = CHECK(seat_batch(seat, ADJOINT_TOKENS, &seat->batch) == CPLAYOUT_OK,
                  "rank %d: batch: %s", seat->rank, seat->error.message);
@@ -272,7 +238,7 @@ static void run_identities(struct world *world, struct seat *seat)
 
     if (!CHECK(seat_batch(seat, batch_tokens[0], &seat->batch) == CPLAYOUT_OK, "rank %d: batch: %s",
                seat->rank, seat->error.message) ||
-        !is_ever_due(seat, world->config.ranks, &due)) {
+        !is_ever_due(seat, world->ranks, &due)) {
         return;
     }
     CHECK(due == expected, "rank %d: rows %s", seat->rank, due ? "move" : "do not move");
@@ -295,7 +261,7 @@ static void with_world(const struct layouts *layouts, void *self,
                        void (*body)(struct world *world, struct seat *seat))
 {
     const struct host_config config = {
-        .ranks = layouts->ranks,
+        .cp = layouts->ranks,
         .linear = layouts->linear,
         .attention = layouts->attention,
         .pattern = pattern,

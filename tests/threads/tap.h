@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TAP_RANKS_MOST = 16 };
+enum { TAP_RANKS_MOST = 48 };
 
 /* Begins a test and ends the one before. */
 void tap_test(const char *format, ...) __attribute__((format(printf, 1, 2)));

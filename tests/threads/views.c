@@ -36,7 +36,7 @@ struct scene {
 
 static struct content whole(const struct scene *scene, int32_t field)
 {
-    return (struct content){&scene->stream, 0, (uint32_t)(31 * field)};
+    return content_of(&scene->stream, 0, (uint32_t)(31 * field));
 }
 
 static void scene_init(struct scene *scene, int32_t ranks, int32_t variant)
@@ -120,7 +120,7 @@ static void check_filled(const struct scene *scene, const struct seat *seat, int
                          const struct oracle *oracle, int32_t field)
 {
     const struct form *const form = scene->fields[field].form;
-    const struct content content = {oracle, seat->rank, whole(scene, field).salt};
+    const struct content content = content_of(oracle, seat->rank, whole(scene, field).salt);
     struct cplayout_error error = {.size = sizeof(error)};
 
     for (int32_t packing = PACKING_COMPACT; packing <= PACKING_INTERLEAVED; packing++) {
@@ -240,16 +240,6 @@ static int32_t create_batch(struct seat *seat, const struct scene *scene, uint64
     return host_core()->batch_create(seat->context, &args, &seat->batch, &seat->error);
 }
 
-static int32_t handle_of(const struct seat *seat, const char *layout)
-{
-    struct cplayout_error error = {.size = sizeof(error)};
-    int32_t handle = -1;
-
-    CHECK(host_core()->layout(seat->context, layout, &handle, &error) == CPLAYOUT_OK, "%s",
-          error.message);
-    return handle;
-}
-
 /* First a batch with all fields, then one without position_ids. */
 static void run_views(struct world *world, struct seat *seat)
 {
@@ -261,7 +251,7 @@ static void run_views(struct world *world, struct seat *seat)
             return;
         }
         for (int32_t i = 0; i < LAYOUT_COUNT; i++) {
-            const int32_t layout = handle_of(seat, layout_names[i]);
+            const int32_t layout = seat_layout(seat, layout_names[i]);
 
             for (int32_t field = 0; field < (int32_t)count; field++) {
                 check_view(scene, seat, layout, &scene->oracles[i], field);
@@ -278,7 +268,7 @@ static void run_views(struct world *world, struct seat *seat)
 static void open_scene(struct world *world, struct scene *scene)
 {
     const struct host_config config = {
-        .ranks = scene->ranks,
+        .cp = scene->ranks,
         .linear = "contiguous",
         .attention = "zigzag",
         .boundary = "mirror",
@@ -339,7 +329,7 @@ static void test_readers(void)
     CHECK(create_batch(&world.seats[0], &scene, FIELD_COUNT) == CPLAYOUT_OK, "%s",
           world.seats[0].error.message);
     for (int32_t i = 0; i < LAYOUT_COUNT; i++) {
-        CHECK(handle_of(&world.seats[0], layout_names[i]) < LAYOUT_COUNT, "handles");
+        CHECK(seat_layout(&world.seats[0], layout_names[i]) < LAYOUT_COUNT, "handles");
     }
     tap_ranks(READERS, run_reader, &world);
     world_close(&world);

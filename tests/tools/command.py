@@ -313,7 +313,7 @@ def test_info():
     info = answer("info")
     text = run("info")[1]
     assert sorted(info["abi"]) == ["draft", "major", "minor"], info["abi"]
-    assert info["transports"] == ["local"] and "plan/1" in info["interfaces"], info
+    assert info["transports"] == ["local", "host"] and "plan/1" in info["interfaces"], info
     assert info["plugin"].endswith(".so") and info["version"] in text, info
     assert len(info["options"]) > 0
     for option in info["options"]:

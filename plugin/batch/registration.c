@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "batch/registration.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "plan/rules.h"
+
+static const char *copy_text(struct cpl_arena *arena, const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    char *const copy = cpl_arena_take(arena, bytes, 1);
+
+    return copy != NULL ? memcpy(copy, text, bytes) : NULL;
+}
+
+_Static_assert((int)CPL_OPTION_COUNT <= (int)CPL_DIGEST_WORDS, "a word of the digest per option");
+
+/* The name of a layout option's layout; the boundary's depends on the linear one. */
+static const char *layout_name(const struct cpl_registration *registration, enum cpl_option_id id)
+{
+    if (id == CPL_OPTION_LINEAR_CP_LAYOUT) {
+        return registration->linear->name;
+    }
+    return id == CPL_OPTION_ATTENTION_CP_LAYOUT ? registration->attention->name
+                                                : registration->boundary->name;
+}
+
+/*
+ * Values, not their spelling: "8" and "08" agree, and so do a boundary layout that is left to its
+ * default and the same one named. How long a rank waits is its own affair.
+ */
+static uint64_t digest_option(const struct cpl_registration *registration, enum cpl_option_id id)
+{
+    const struct cpl_option_value *const value = &registration->options->values[id];
+
+    switch (cpl_option_spec(id)->type) {
+    case CPL_TYPE_INTEGER:
+    case CPL_TYPE_BOOL:
+        return (uint64_t)value->integer;
+    case CPL_TYPE_CHOICE:
+    case CPL_TYPE_PATTERN:
+        return cpl_hash_text(CPL_HASH_SEED, value->text);
+    case CPL_TYPE_LAYOUT:
+        return cpl_hash_text(CPL_HASH_SEED, layout_name(registration, id));
+    case CPL_TYPE_NUMBER:
+        break;
+    }
+    return 0;
+}
+
+static uint64_t digest_options(const struct cpl_registration *registration,
+                               struct cpl_digest *digest)
+{
+    uint64_t hash = CPL_HASH_SEED;
+
+    for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT; id++) {
+        digest->words[id] = digest_option(registration, id);
+        hash = cpl_hash_word(hash, digest->words[id]);
+    }
+    return hash;
+}
+
+static int32_t add_layout(struct cpl_context *context, const struct cpl_layout *layout)
+{
+    int32_t handle = 0;
+
+    while (handle < context->layout_count && context->layouts[handle] != layout) {
+        handle++;
+    }
+    if (handle == context->layout_count) {
+        context->layouts[context->layout_count++] = layout;
+    }
+    return handle;
+}
+
+static enum cpl_verify verify_of(const char *text)
+{
+    if (strcmp(text, "first") == 0) {
+        return CPL_VERIFY_FIRST;
+    }
+    return strcmp(text, "never") == 0 ? CPL_VERIFY_NEVER : CPL_VERIFY_ALWAYS;
+}
+
+static enum cpl_status configure(struct cpl_context *context,
+                                 const struct cpl_registration *registration,
+                                 struct cpl_error *error)
+{
+    const struct cpl_option_value *const values = registration->options->values;
+    const bool split = values[CPL_OPTION_SEQUENCE_PARALLEL].integer != 0;
+
+    context->cp = (int32_t)values[CPL_OPTION_CONTEXT_PARALLEL_SIZE].integer;
+    context->tp = split ? (int32_t)values[CPL_OPTION_TENSOR_MODEL_PARALLEL_SIZE].integer : 1;
+    context->packed = strcmp(values[CPL_OPTION_QKV_FORMAT].text, "thd") == 0;
+    context->seq_length = values[CPL_OPTION_SEQ_LENGTH].integer;
+    context->pad_token = values[CPL_OPTION_PAD_TOKEN_ID].integer;
+    context->pad_label = values[CPL_OPTION_PAD_LABEL].integer;
+    context->verify = verify_of(values[CPL_OPTION_VERIFY_PLANS].text);
+    context->roles.linear = add_layout(context, registration->linear);
+    context->roles.attention = add_layout(context, registration->attention);
+    context->roles.boundary = add_layout(context, registration->boundary);
+    context->pattern = copy_text(&context->arena, values[CPL_OPTION_HYBRID_LAYER_PATTERN].text);
+    return context->pattern != NULL ? CPL_OK : cpl_fail_memory(error);
+}
+
+/* How long a rank waits whose own timeout is not known, for the others must hear of that; the option's
+ * default. */
+enum { TIMEOUT_UNKNOWN = 600 };
+
+static double timeout_of(const struct cpl_options *options)
+{
+    const struct cpl_option_value *const value = &options->values[CPL_OPTION_TIMEOUT_SECONDS];
+
+    return value->usable ? value->number : TIMEOUT_UNKNOWN;
+}
+
+/* Takes the options: all rules are applied, and what is to be compared goes into the digest. */
+static enum cpl_status take_options(struct cpl_context *context,
+                                    const struct cpl_context_args *args, struct cpl_digest *digest,
+                                    struct cpl_error *error)
+{
+    struct cpl_options options;
+    struct cpl_registration registration;
+    enum cpl_status status =
+        cpl_options_parse(&options, args->settings, args->setting_count, error);
+
+    if (context->transport != NULL) {
+        context->transport->timeout_seconds =
+            status == CPL_OK ? timeout_of(&options) : TIMEOUT_UNKNOWN;
+    }
+    if (status != CPL_OK) {
+        return status;
+    }
+    registration = cpl_registration(&options, context->ranks);
+    registration.mute = context->transport != NULL && !context->transport->gathers;
+    status = cpl_rules_apply(&registration, &args->reporter, error);
+    if (status == CPL_OK) {
+        context->configuration = digest_options(&registration, digest);
+        status = configure(context, &registration, error);
+    }
+    return status;
+}
+
+static const char *option_topic(size_t word)
+{
+    return cpl_option_spec((enum cpl_option_id)word)->name;
+}
+
+enum cpl_status cpl_context_register(struct cpl_context *context,
+                                     const struct cpl_context_args *args, struct cpl_error *error)
+{
+    const struct cpl_topics topics = {
+        .meeting = CPL_MEETING_REGISTER,
+        .deed = "register",
+        .kind = "option ",
+        .name = option_topic,
+    };
+
+    struct cpl_digest digest = {.rank = context->rank};
+    const enum cpl_status taken = take_options(context, args, &digest, error);
+
+    return cpl_context_agree(context, &topics, &digest, taken, error);
+}
