@@ -1,10 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# Benchmarks: built and run by `./run bench` only. The program bench/x is built from bench/x.c, with
-# the plugin's internals like a unit test.
+# Benchmarks: built and run by `./run bench` only. bench/plan has the plugin's internals like a unit
+# test; the others are hosts that load the plugin of this build.
 
 bench_programs = \
+	bench/calls \
+	bench/exchange \
 	bench/plan
 
+bench_host_sources = bench/rounds.c bench/rounds.h bench/seat.c bench/seat.h
+bench_host_cppflags = $(host_cppflags) $(plugin_search_cppflags)
+bench_host_libs = -lpthread -ldl
+
+bench_calls_SOURCES = bench/calls.c $(bench_host_sources)
+bench_calls_CPPFLAGS = $(bench_host_cppflags)
+bench_calls_LDADD = $(bench_host_libs)
+
+bench_exchange_SOURCES = bench/exchange.c bench/pack.c bench/pack.h $(bench_host_sources)
+bench_exchange_CPPFLAGS = $(bench_host_cppflags)
+bench_exchange_LDADD = $(bench_host_libs)
+
+bench_plan_SOURCES = bench/plan.c bench/rounds.c bench/rounds.h
 bench_plan_CPPFLAGS = $(AM_CPPFLAGS) -DBENCH_DATA=\"$(abs_top_srcdir)/bench/data\"
 bench_plan_LDADD = libcpl.la
 

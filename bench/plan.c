@@ -15,23 +15,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/arena.h"
 #include "plan/route.h"
+#include "rounds.h"
 
 enum {
-    ROUNDS = 15,
     TOKENS = 131072,
     PACK_RANKS = 8,
     DOCUMENTS_MOST = 4000, /* lines of a data file */
 };
-
-static void die(const char *what, const char *why)
-{
-    (void)fprintf(stderr, "bench/plan: %s: %s\n", what, why);
-    exit(1);
-}
 
 /* ---- The planner ----------------------------------------------------------------------------- */
 
@@ -63,7 +56,7 @@ struct input {
 static void need(enum cpl_status status, const struct input *input, const struct cpl_error *error)
 {
     if (status != CPL_OK) {
-        die(input->name, error->message);
+        bench_die(input->name, error->message);
     }
 }
 
@@ -234,7 +227,7 @@ static void compare(struct input *input, int32_t rank, struct index *index)
         !match(&route.kept, false, &index->received) ||
         !match(&route.received, false, &index->received) || !is_used_up(&index->sent, sent_ends) ||
         !is_used_up(&index->received, received_ends)) {
-        die(input->name, "route and index move different rows");
+        bench_die(input->name, "route and index move different rows");
     }
 }
 
@@ -257,21 +250,21 @@ static void read_pack(struct input *input, const char *path)
     int32_t length;
 
     if (file == NULL || offsets == NULL) {
-        die(path, "cannot be read");
+        bench_die(path, "cannot be read");
     }
     while (count < DOCUMENTS_MOST && offsets[count] < TOKENS &&
            fscanf(file, "%" SCNd32, &length) == 1) {
         const int32_t room = TOKENS - offsets[count];
 
         if (length < 1) {
-            die(path, "holds a length below 1");
+            bench_die(path, "holds a length below 1");
         }
         offsets[count + 1] = offsets[count] + (length < room ? length : room);
         count++;
     }
     (void)fclose(file);
     if (offsets[count] != TOKENS) {
-        die(path, "does not fill a pack");
+        bench_die(path, "does not fill a pack");
     }
     input->cu_seqlens = offsets;
     input->documents = count;
@@ -292,22 +285,14 @@ struct bench {
     bool layout_alone; /* of a dense input */
     int32_t repeats;   /* in every round */
     double target;     /* microseconds; 0: none */
-    double times[ROUNDS];
+    struct rounds rounds;
 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e6 + (double)time.tv_nsec * 1e-3;
-}
 
 /* Microseconds of one plan or one index, averaged over a round. */
 static double measure(const struct bench *bench)
 {
     struct cpl_route route;
-    const double begin = now();
+    const double begin = rounds_now();
 
     for (int32_t i = 0; i < bench->repeats; i++) {
         const int32_t rank = i % bench->input->cp;
@@ -320,15 +305,7 @@ static double measure(const struct bench *bench)
             build_index(bench->input, rank, bench->index);
         }
     }
-    return (now() - begin) / bench->repeats;
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-
-    return (x > y) - (x < y);
+    return (rounds_now() - begin) / bench->repeats;
 }
 
 /* Afterwards the times of each ascend. */
@@ -342,20 +319,20 @@ static void measure_all(struct bench *benches, size_t count)
     before = allocations;
     for (int round = 0; round < ROUNDS; round++) {
         for (size_t i = 0; i < count; i++) {
-            benches[i].times[round] = measure(&benches[i]);
+            benches[i].rounds.times[round] = measure(&benches[i]);
         }
     }
     if (allocations != before) {
-        die("plan", "an arena that is used again still allocates");
+        bench_die("plan", "an arena that is used again still allocates");
     }
     for (size_t i = 0; i < count; i++) {
-        qsort(benches[i].times, ROUNDS, sizeof(benches[i].times[0]), by_time);
+        rounds_sort(&benches[i].rounds);
     }
 }
 
 static double median(const struct bench *bench)
 {
-    return bench->times[ROUNDS / 2];
+    return rounds_median(&bench->rounds);
 }
 
 /* How many times a plan's time the index takes; 0 for a plan. Each index follows its plan. */
@@ -379,8 +356,8 @@ static void print_table(const struct bench *benches, size_t count)
         const struct bench *const bench = &benches[i];
 
         printf("%-7s %-9s %3d %9zu %8.2f %8.2f %8.2f", bench->what, bench->input->name,
-               bench->input->cp, bench->input->documents, median(bench), bench->times[0],
-               bench->times[ROUNDS - 1]);
+               bench->input->cp, bench->input->documents, median(bench),
+               rounds_least(&bench->rounds), rounds_most(&bench->rounds));
         if (bench->index != NULL) {
             printf(" %7s %6.1fx\n", "-", ratio(bench));
         } else if (median(bench) <= bench->target) {
@@ -403,7 +380,8 @@ static void print_json(const struct bench *benches, size_t count)
         printf("%s{\"what\":\"%s\",\"input\":\"%s\",\"cp\":%d,\"documents\":%zu,"
                "\"median\":%.3f,\"least\":%.3f,\"most\":%.3f",
                i > 0 ? "," : "", bench->what, bench->input->name, bench->input->cp,
-               bench->input->documents, median(bench), bench->times[0], bench->times[ROUNDS - 1]);
+               bench->input->documents, median(bench), rounds_least(&bench->rounds),
+               rounds_most(&bench->rounds));
         if (bench->index != NULL) {
             printf(",\"ratio\":%.2f}", ratio(bench));
         } else {
@@ -440,16 +418,13 @@ static void add_pack(struct input *input, const char *name, struct index *index,
 
 int main(int argc, char **argv)
 {
-    const bool json = argc == 2 && strcmp(argv[1], "--json") == 0;
+    const bool json = bench_wants_json(argc, argv);
     struct index *const index = calloc(1, sizeof(*index));
     struct input inputs[DENSE + PACKS];
     struct bench benches[BENCHES];
 
-    if (argc > 1 && !json) {
-        die(argv[1], "the only argument is --json");
-    }
     if (index == NULL) {
-        die("index", "out of memory");
+        bench_die("index", "out of memory");
     }
     for (int i = 0; i < DENSE; i++) {
         input_init(&inputs[i], "dense", INT32_C(2) << i);
