@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Hosts. They see abi/ only.
 
+# --- example: the listing in README.md ------------------------------------------------------------
+
+noinst_PROGRAMS += hosts/example/example
+
+# As strict as the line in README.md promises, and without the tests' libraries.
+hosts_example_example_SOURCES = hosts/example/example.c
+hosts_example_example_CPPFLAGS = -I$(top_srcdir)/abi
+hosts_example_example_CFLAGS = $(base_cflags) $(OPT_CFLAGS) -std=c11 -Wpedantic
+hosts_example_example_LDADD = -lpthread -ldl
+
+# --- trainer --------------------------------------------------------------------------------------
+
 # Numerics: compiled a second time in double precision for the gradient tests.
 trainer_numerics_sources = \
 	hosts/trainer/adam.c \
