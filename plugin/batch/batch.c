@@ -375,14 +375,3 @@ enum cpl_status cpl_batch_create(struct cpl_context *context, const struct cpl_b
     *batch = built;
     return CPL_OK;
 }
-
-enum cpl_status cpl_batch_table(const struct cpl_batch *batch, int32_t layout,
-                                const struct cpl_table **table, struct cpl_error *error)
-{
-    if (layout < 0 || layout >= batch->context->layout_count) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "%d is no layout handle of this context",
-                        layout);
-    }
-    *table = &batch->tables[layout];
-    return CPL_OK;
-}

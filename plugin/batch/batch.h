@@ -49,8 +49,17 @@ void cpl_batch_destroy(struct cpl_batch *batch);
 /* Frees a list of idle batches. */
 void cpl_batch_free_all(struct cpl_batch *batch);
 
-/* Errors: ARGUMENT (no such handle). */
-enum cpl_status cpl_batch_table(const struct cpl_batch *batch, int32_t layout,
-                                const struct cpl_table **table, struct cpl_error *error);
+/* The partition of a layout. Errors: ARGUMENT (no such handle). */
+static inline enum cpl_status cpl_batch_table(const struct cpl_batch *batch, int32_t layout,
+                                              const struct cpl_table **table,
+                                              struct cpl_error *error)
+{
+    if (layout < 0 || layout >= batch->context->layout_count) {
+        return cpl_fail(error, CPL_ERROR_ARGUMENT, "%d is no layout handle of this context",
+                        layout);
+    }
+    *table = &batch->tables[layout];
+    return CPL_OK;
+}
 
 #endif

@@ -282,15 +282,13 @@ enum cpl_status cpl_context_schedule(struct cpl_context *context, int32_t chunk,
     return CPL_OK;
 }
 
-enum cpl_status cpl_context_check(const struct cpl_context *context, struct cpl_error *error)
+enum cpl_status cpl_context_refuse(const struct cpl_context *context, struct cpl_error *error)
 {
     if (cpl_forkmark_wiped(&context->forkmark)) {
         return cpl_forkmark_check(&context->forkmark, "context", error);
     }
-    if (context->failure.status != CPL_OK) {
-        *error = context->failure;
-    }
-    return context->failure.status;
+    *error = context->failure;
+    return error->status;
 }
 
 void cpl_context_fail(struct cpl_context *context, const struct cpl_error *error)

@@ -100,8 +100,17 @@ enum cpl_status cpl_context_layout(const struct cpl_context *context, const char
 enum cpl_status cpl_context_schedule(struct cpl_context *context, int32_t chunk,
                                      struct cpl_chunk **schedule, struct cpl_error *error);
 
+/* Why a context that is not usable is not. */
+enum cpl_status cpl_context_refuse(const struct cpl_context *context, struct cpl_error *error);
+
 /* OK, or the failure that ended the context, or FORKED. */
-enum cpl_status cpl_context_check(const struct cpl_context *context, struct cpl_error *error);
+static inline enum cpl_status cpl_context_check(const struct cpl_context *context,
+                                                struct cpl_error *error)
+{
+    return context->failure.status == CPL_OK && !cpl_forkmark_wiped(&context->forkmark)
+               ? CPL_OK
+               : cpl_context_refuse(context, error);
+}
 
 /*
  * Compares a digest with those of the peers; `outcome` is the status with which this rank comes, and

@@ -36,49 +36,49 @@ enum cpl_status cpl_convert_describe(const struct cpl_context *context,
                                      struct cpl_convert_info *info, struct cpl_error *error)
 {
     const struct cpl_conversion layouts = call->layouts;
-    struct cpl_convert_info found = {.layouts = layouts};
     enum cpl_status status = check_call(context, call, error);
 
     if (status == CPL_OK) {
-        status = cpl_batch_table(call->batch, layouts.from, &found.source, error);
+        status = cpl_batch_table(call->batch, layouts.from, &info->source, error);
     }
     if (status == CPL_OK) {
-        status = cpl_batch_table(call->batch, layouts.to, &found.target, error);
+        status = cpl_batch_table(call->batch, layouts.to, &info->target, error);
     }
     if (status == CPL_OK) {
-        status = check_identity(call, found.source->identity, error);
+        status = check_identity(call, info->source->identity, error);
     }
     if (status != CPL_OK) {
         return status;
     }
-    found.due = found.source->identity != found.target->identity;
-    if (found.due) {
-        found.route = &call->batch->routes[layouts.from][layouts.to];
-    }
-    *info = found;
+    info->layouts = layouts;
+    info->due = info->source->identity != info->target->identity;
+    info->route = info->due ? &call->batch->routes[layouts.from][layouts.to] : NULL;
     return CPL_OK;
 }
 
 /* Both tensors as rows, checked against each other and the route. */
-static enum cpl_status check_tensors(const struct cpl_convert_call *call,
+static enum cpl_status check_tensors(const struct cpl_convert_tensors *tensors,
                                      const struct cpl_exchange *exchange, struct cpl_rows *input,
                                      struct cpl_rows *output, struct cpl_error *error)
 {
     enum cpl_status status =
-        cpl_rows_from_tensor(&call->input, call->row_axis, "input", input, error);
+        cpl_rows_from_tensor(&tensors->input, tensors->row_axis, "input", input, error);
 
     if (status == CPL_OK) {
-        status = cpl_rows_from_tensor(&call->output, call->row_axis, "out", output, error);
+        status = cpl_rows_from_tensor(&tensors->output, tensors->row_axis, "out", output, error);
     }
     if (status == CPL_OK) {
-        status = cpl_tensor_match(&call->output, &call->input, call->row_axis, "out", error);
+        status =
+            cpl_tensor_match(&tensors->output, &tensors->input, tensors->row_axis, "out", error);
     }
     return status == CPL_OK ? cpl_exchange_check(exchange, error) : status;
 }
 
-static enum cpl_status convert(struct cpl_context *context, const struct cpl_convert_call *call,
-                               const struct cpl_route *route, struct cpl_error *error)
+enum cpl_status cpl_convert_run(struct cpl_context *context, const struct cpl_convert_call *call,
+                                const struct cpl_convert_info *info,
+                                const struct cpl_convert_tensors *tensors, struct cpl_error *error)
 {
+    const struct cpl_route *const route = info->route;
     struct cpl_rows input;
     struct cpl_rows output;
     const struct cpl_exchange exchange = {
@@ -87,7 +87,7 @@ static enum cpl_status convert(struct cpl_context *context, const struct cpl_con
         .output = &output,
         .tag = cpl_hash_word(cpl_hash_word(call->batch->serial, route->source), route->target),
     };
-    enum cpl_status status = check_tensors(call, &exchange, &input, &output, error);
+    enum cpl_status status = check_tensors(tensors, &exchange, &input, &output, error);
 
     if (status != CPL_OK) {
         return status;
@@ -97,17 +97,4 @@ static enum cpl_status convert(struct cpl_context *context, const struct cpl_con
         cpl_context_fail(context, error);
     }
     return status;
-}
-
-enum cpl_status cpl_convert_run(struct cpl_context *context, const struct cpl_convert_call *call,
-                                bool *due, struct cpl_error *error)
-{
-    struct cpl_convert_info info;
-    const enum cpl_status status = cpl_convert_describe(context, call, &info, error);
-
-    if (status != CPL_OK) {
-        return status;
-    }
-    *due = info.due;
-    return info.due ? convert(context, call, info.route, error) : CPL_OK;
 }

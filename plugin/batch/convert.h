@@ -11,10 +11,7 @@
 struct cpl_convert_call {
     const struct cpl_batch *batch;
     struct cpl_conversion layouts;
-    int32_t row_axis;
     uint64_t identity; /* of the input's partition; 0: not checked */
-    struct cpl_tensor input;
-    struct cpl_tensor output; /* read only where the conversion is due */
 };
 
 /* What a call does. */
@@ -31,11 +28,18 @@ enum cpl_status cpl_convert_describe(const struct cpl_context *context,
                                      const struct cpl_convert_call *call,
                                      struct cpl_convert_info *info, struct cpl_error *error);
 
+struct cpl_convert_tensors {
+    struct cpl_tensor input;
+    struct cpl_tensor output;
+    int32_t row_axis;
+};
+
 /*
- * Converts if the layouts differ; `due` says whether they did. Collective where due.
+ * Carries out a call that is due. Collective.
  * Errors: ARGUMENT, UNSUPPORTED, MEMORY, MISMATCH, TIMEOUT, PEER.
  */
 enum cpl_status cpl_convert_run(struct cpl_context *context, const struct cpl_convert_call *call,
-                                bool *due, struct cpl_error *error);
+                                const struct cpl_convert_info *info,
+                                const struct cpl_convert_tensors *tensors, struct cpl_error *error);
 
 #endif

@@ -8,32 +8,59 @@
 
 /* ---- What both kinds share -------------------------------------------------------------------- */
 
-static enum cpl_status tensors_in(const struct cplayout_tensor *input,
-                                  const struct cplayout_tensor *out, const void *stream,
-                                  struct cpl_convert_call *inner, struct cpl_error *error)
+/* What is given besides the call itself; only where a conversion is due it is looked at closely. */
+struct given {
+    const struct cplayout_tensor *input;
+    int32_t row_axis;
+    const void *stream;
+    struct cplayout_tensor *out;
+};
+
+static enum cpl_status check_given(const struct given *given, struct cpl_error *error)
 {
-    enum cpl_status status = cpl_tensor_in(input, "input", &inner->input, error);
+    enum cpl_status status = cpl_require(given->input, "input", error);
 
     if (status == CPL_OK) {
-        status = cpl_tensor_in(out, "out", &inner->output, error);
+        status = cpl_require(given->out, "out", error);
     }
-    if (status == CPL_OK && stream != NULL) {
+    if (status == CPL_OK && given->stream != NULL) {
         status = cpl_fail_field(error, CPL_ERROR_UNSUPPORTED, "stream",
                                 "call.stream: streams are not supported by this version");
     }
     return status;
 }
 
+static enum cpl_status convert(struct cplayout_context *context,
+                               const struct cpl_convert_call *inner,
+                               const struct cpl_convert_info *info, const struct given *given,
+                               struct cpl_error *error)
+{
+    struct cpl_convert_tensors tensors = {.row_axis = given->row_axis};
+    enum cpl_status status = cpl_tensor_in(given->input, "input", &tensors.input, error);
+
+    if (status == CPL_OK) {
+        status = cpl_tensor_in(given->out, "out", &tensors.output, error);
+    }
+    return status == CPL_OK ? cpl_convert_run(context_of(context), inner, info, &tensors, error)
+                            : status;
+}
+
 /* Converts, or hands the input on. */
 static enum cpl_status run(struct cplayout_context *context, const struct cpl_convert_call *inner,
-                           struct cplayout_tensor *out, struct cpl_error *error)
+                           const struct given *given, struct cpl_error *error)
 {
-    bool due = false;
-    const enum cpl_status status = cpl_convert_run(context_of(context), inner, &due, error);
+    struct cpl_convert_info info;
+    enum cpl_status status = check_given(given, error);
 
-    if (status == CPL_OK && !due) {
-        out->data = inner->input.data;
-        out->byte_offset = inner->input.byte_offset;
+    if (status == CPL_OK) {
+        status = cpl_convert_describe(context_of(context), inner, &info, error);
+    }
+    if (status == CPL_OK && info.due) {
+        return convert(context, inner, &info, given, error);
+    }
+    if (status == CPL_OK) {
+        given->out->data = given->input->data;
+        given->out->byte_offset = given->input->byte_offset;
     }
     return status;
 }
@@ -110,7 +137,6 @@ static enum cpl_status call_in(const struct cplayout_context *context, enum cpl_
     }
     if (status == CPL_OK) {
         inner->batch = (const struct cpl_batch *)copy->batch;
-        inner->row_axis = copy->row_axis;
         inner->identity = copy->identity;
     }
     return status;
@@ -129,10 +155,8 @@ static int32_t run_hook(struct cplayout_context *context, enum cpl_hook hook,
         status = call_in(context, hook, call, &copy, &inner, &problem);
     }
     if (status == CPL_OK) {
-        status = tensors_in(copy.input, out, copy.stream, &inner, &problem);
-    }
-    if (status == CPL_OK) {
-        status = run(context, &inner, out, &problem);
+        status = run(context, &inner, &(struct given){copy.input, copy.row_axis, copy.stream, out},
+                     &problem);
     }
     return cpl_leave(status, &problem, log_of(context), error);
 }
@@ -203,7 +227,6 @@ static enum cpl_status convert_in(const struct cplayout_convert_call *call,
     if (status == CPL_OK) {
         inner->batch = (const struct cpl_batch *)copy->batch;
         inner->layouts = (struct cpl_conversion){copy->from_layout, copy->to_layout};
-        inner->row_axis = copy->row_axis;
         inner->identity = copy->identity;
     }
     return status;
@@ -221,10 +244,8 @@ int32_t cpl_core_convert(struct cplayout_context *context, const struct cplayout
         status = convert_in(call, &copy, &inner, &problem);
     }
     if (status == CPL_OK) {
-        status = tensors_in(copy.input, out, copy.stream, &inner, &problem);
-    }
-    if (status == CPL_OK) {
-        status = run(context, &inner, out, &problem);
+        status = run(context, &inner, &(struct given){copy.input, copy.row_axis, copy.stream, out},
+                     &problem);
     }
     return cpl_leave(status, &problem, log_of(context), error);
 }

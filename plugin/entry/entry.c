@@ -30,13 +30,6 @@ _Static_assert((int)CPL_MAX_DIMS == CPLAYOUT_MAX_DIMS, "dimensions");
 _Static_assert((int)CPL_FIELD_BYTES == CPLAYOUT_FIELD_BYTES, "field");
 _Static_assert((int)CPL_MESSAGE_BYTES == CPLAYOUT_MESSAGE_BYTES, "message");
 
-enum cpl_status cpl_require(const void *pointer, const char *name, struct cpl_error *error)
-{
-    return pointer != NULL
-               ? CPL_OK
-               : cpl_fail_field(error, CPL_ERROR_ARGUMENT, name, "%s must not be NULL", name);
-}
-
 static bool is_zero(const unsigned char *bytes, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
@@ -69,8 +62,8 @@ static uint64_t size_of(const void *record)
     return size;
 }
 
-enum cpl_status cpl_copy_in(const struct cpl_incoming *incoming, const void *from,
-                            struct cpl_error *error)
+enum cpl_status cpl_copy_in_other(const struct cpl_incoming *incoming, const void *from,
+                                  struct cpl_error *error)
 {
     enum cpl_status status = cpl_require(from, incoming->name, error);
     uint64_t size;
@@ -98,13 +91,6 @@ enum cpl_status cpl_check_out(const void *to, size_t least, const char *name,
     const enum cpl_status status = cpl_require(to, name, error);
 
     return status == CPL_OK ? check_size(size_of(to), least, name, error) : status;
-}
-
-enum cpl_status cpl_check_reserved(int32_t reserved, const char *name, struct cpl_error *error)
-{
-    return reserved == 0 ? CPL_OK
-                         : cpl_fail_field(error, CPL_ERROR_ARGUMENT, name, "%s must be 0, not %d",
-                                          name, reserved);
 }
 
 void cpl_copy_out(void *to, const void *from, size_t known)
@@ -244,12 +230,9 @@ static void fill_record(enum cpl_status status, const struct cpl_error *error,
     }
 }
 
-int32_t cpl_leave(enum cpl_status status, const struct cpl_error *error, const struct cpl_log *log,
-                  struct cplayout_error *record)
+int32_t cpl_leave_failed(enum cpl_status status, const struct cpl_error *error,
+                         const struct cpl_log *log, struct cplayout_error *record)
 {
-    if (status == CPL_OK) {
-        return CPLAYOUT_OK;
-    }
     if (log != NULL && status != CPL_ERROR_CAPACITY) {
         /* A wrong argument concerns the caller, who has the record; the rest concerns everybody. */
         cpl_log_write(log, status == CPL_ERROR_ARGUMENT ? CPL_LOG_INFO : CPL_LOG_ERROR, "%s",

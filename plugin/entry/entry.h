@@ -9,6 +9,7 @@
 #include <cplayout/batch.h>
 #include <cplayout/core.h>
 #include <cplayout/plan.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -39,15 +40,37 @@ struct cpl_incoming {
     size_t known;
 };
 
-enum cpl_status cpl_copy_in(const struct cpl_incoming *incoming, const void *from,
-                            struct cpl_error *error);
+enum cpl_status cpl_copy_in_other(const struct cpl_incoming *incoming, const void *from,
+                                  struct cpl_error *error);
+
+/* A struct of just the size that is known is copied on the spot: hooks are called often. */
+static inline enum cpl_status cpl_copy_in(const struct cpl_incoming *incoming, const void *from,
+                                          struct cpl_error *error)
+{
+    uint64_t size = 0;
+
+    if (from != NULL) {
+        memcpy(&size, from, sizeof(size));
+    }
+    if (size != incoming->known) {
+        return cpl_copy_in_other(incoming, from, error);
+    }
+    memcpy(incoming->to, from, incoming->known);
+    return CPL_OK;
+}
 
 /* ARGUMENT if a result struct is NULL or smaller than `least`, its first release. */
 enum cpl_status cpl_check_out(const void *to, size_t least, const char *name,
                               struct cpl_error *error);
 
 /* ARGUMENT if a reserved member is set. */
-enum cpl_status cpl_check_reserved(int32_t reserved, const char *name, struct cpl_error *error);
+static inline enum cpl_status cpl_check_reserved(int32_t reserved, const char *name,
+                                                 struct cpl_error *error)
+{
+    return reserved == 0 ? CPL_OK
+                         : cpl_fail_field(error, CPL_ERROR_ARGUMENT, name, "%s must be 0, not %d",
+                                          name, reserved);
+}
 
 /* Writes a size-first result as far as the caller's struct reaches; its size member stays. */
 void cpl_copy_out(void *to, const void *from, size_t known);
@@ -65,14 +88,26 @@ enum cpl_status cpl_samples_in(const struct cplayout_lengths *samples, uint64_t 
                                const struct cpl_lengths **lengths, struct cpl_error *error);
 
 /* ARGUMENT if a mandatory pointer is NULL. */
-enum cpl_status cpl_require(const void *pointer, const char *name, struct cpl_error *error);
+static inline enum cpl_status cpl_require(const void *pointer, const char *name,
+                                          struct cpl_error *error)
+{
+    return pointer != NULL
+               ? CPL_OK
+               : cpl_fail_field(error, CPL_ERROR_ARGUMENT, name, "%s must not be NULL", name);
+}
+
+int32_t cpl_leave_failed(enum cpl_status status, const struct cpl_error *error,
+                         const struct cpl_log *log, struct cplayout_error *record);
 
 /*
  * The end of every fallible call: fills the caller's record, logs, returns the status. `log` may be
  * NULL where the host's is not known; a failure that asks for more room is not logged.
  */
-int32_t cpl_leave(enum cpl_status status, const struct cpl_error *error, const struct cpl_log *log,
-                  struct cplayout_error *record);
+static inline int32_t cpl_leave(enum cpl_status status, const struct cpl_error *error,
+                                const struct cpl_log *log, struct cplayout_error *record)
+{
+    return status == CPL_OK ? CPLAYOUT_OK : cpl_leave_failed(status, error, log, record);
+}
 
 /* Fills a table from the functions cpl_<table>_<slot>. */
 #define CPL_FILL_SLOT(table, slot) .slot = cpl_##table##_##slot,
