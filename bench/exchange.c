@@ -4,9 +4,9 @@
  * zigzag, in packs whose documents are so long that 4 KiB to 16 MiB in a row move together. Half of
  * a rank's rows stay with it and half come from the other; all of them are copied.
  *
- * The least it could cost is two threads that memcpy as many bytes, in one piece; beside that stands
- * memcpy in pieces of the run's size, and what hosts do instead: pack what moves into a message, copy
- * the message, unpack it.
+ * The least it could cost is two threads that memcpy as many bytes, in one piece. Beside that stand
+ * memcpy in pieces of the run's size, one after the other; memcpy of the very runs, by ranks that
+ * never wait; and what hosts do instead: pack what moves into a message, copy it, unpack it.
  *
  * All ways use the same buffers, and every one has been touched before. Rounds of all cases are
  * interleaved, so that a slow phase of the machine meets all of them; the median counts. A time is
@@ -85,10 +85,24 @@ static void copy_rows(unsigned char *to, int64_t dst, const unsigned char *from,
     memcpy(to + dst * PACK_ROW_BYTES, from + src * PACK_ROW_BYTES, (size_t)rows * PACK_ROW_BYTES);
 }
 
+static void copy_moves(unsigned char *to, const unsigned char *from, const struct moves *moves)
+{
+    for (uint64_t i = 0; i < moves->count; i++) {
+        copy_rows(to, moves->list[i].dst, from, moves->list[i].src, moves->list[i].rows);
+    }
+}
+
+static void copy_planned(struct rank *rank, int pack)
+{
+    const struct moves *const moves = packs[pack].moves[rank->rank];
+
+    copy_moves(rank->out, rank->in, &moves[CPLAYOUT_MOVES_KEPT]);
+    copy_moves(rank->out, ranks[1 - rank->rank].in, &moves[CPLAYOUT_MOVES_RECEIVED]);
+}
+
 static void stage(struct rank *rank, int pack)
 {
     const struct moves *const moves = packs[pack].moves[rank->rank];
-    const struct moves *const kept = &moves[CPLAYOUT_MOVES_KEPT];
     const struct moves *const sent = &moves[CPLAYOUT_MOVES_SENT];
     const struct moves *const received = &moves[CPLAYOUT_MOVES_RECEIVED];
     int64_t rows = 0;
@@ -99,9 +113,7 @@ static void stage(struct rank *rank, int pack)
     }
     meet();
     copy_rows(rank->received, 0, ranks[1 - rank->rank].sent, 0, rows);
-    for (uint64_t i = 0; i < kept->count; i++) {
-        copy_rows(rank->out, kept->list[i].dst, rank->in, kept->list[i].src, kept->list[i].rows);
-    }
+    copy_moves(rank->out, rank->in, &moves[CPLAYOUT_MOVES_KEPT]);
     rows = 0;
     for (uint64_t i = 0; i < received->count; i++) {
         copy_rows(rank->out, received->list[i].dst, rank->received, rows, received->list[i].rows);
@@ -168,15 +180,14 @@ static void rank_fill(struct rank *rank)
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
-enum way { WHOLE, EXCHANGE, PIECES, STAGED, WAYS };
+enum way { WHOLE, EXCHANGE, PIECES, PLANNED, STAGED, WAYS };
 
 static const struct {
     const char *name;
     void (*run)(struct rank *rank, int pack);
 } ways[WAYS] = {
-    [WHOLE] = {"memcpy", copy_whole},
-    [EXCHANGE] = {"exchange", exchange},
-    [PIECES] = {"pieces", copy_pieces},
+    [WHOLE] = {"memcpy", copy_whole},   [EXCHANGE] = {"exchange", exchange},
+    [PIECES] = {"pieces", copy_pieces}, [PLANNED] = {"planned", copy_planned},
     [STAGED] = {"staged", stage},
 };
 
@@ -308,7 +319,8 @@ static void print_table(void)
         print_row(&benches[i]);
     }
     printf("\nratio: to memcpy of all bytes at once. pieces: memcpy in pieces of the run's size.\n"
-           "staged: pack, copy, unpack; an exchange is");
+           "planned: memcpy of the same runs without waiting. staged: pack, copy, unpack; an\n"
+           "exchange is");
     for (int i = 0; i < PACKS; i++) {
         printf("%s %.2f", i > 0 ? "," : "", ratio(bench_of(STAGED, i), bench_of(EXCHANGE, i)));
     }

@@ -37,7 +37,8 @@ void pack_fini(struct pack *pack);
 
 struct cplayout_lengths pack_lengths(const struct pack *pack);
 
-/* The middle half of a document is rank 1's in zigzag, so a run is half a document. */
+/* In zigzag rank 1 has a document's middle half, rank 0 the rest, which touches that of its neighbours:
+ * runs are half a document, but for the two at rank 0's ends. */
 int64_t pack_run_bytes(const struct pack *pack);
 
 #endif
