@@ -59,25 +59,63 @@ trainer_numerics_sources = \
 
 # The rest, without main.c.
 trainer_sources = \
+	hosts/trainer/balance.c \
+	hosts/trainer/balance.h \
 	hosts/trainer/clock.h \
+	hosts/trainer/commands.c \
+	hosts/trainer/commands.h \
+	hosts/trainer/curves.c \
+	hosts/trainer/curves.h \
+	hosts/trainer/deals.c \
+	hosts/trainer/deals.h \
+	hosts/trainer/folder.c \
+	hosts/trainer/folder.h \
+	hosts/trainer/html.c \
+	hosts/trainer/html.h \
+	hosts/trainer/mix.h \
+	hosts/trainer/packs.c \
+	hosts/trainer/packs.h \
+	hosts/trainer/page.c \
+	hosts/trainer/page.h \
 	hosts/trainer/plugin.c \
 	hosts/trainer/plugin.h \
 	hosts/trainer/progress.c \
 	hosts/trainer/progress.h \
 	hosts/trainer/report.c \
 	hosts/trainer/report.h \
+	hosts/trainer/sample.c \
+	hosts/trainer/sample.h \
+	hosts/trainer/sense.c \
+	hosts/trainer/sense.h \
 	hosts/trainer/session.c \
 	hosts/trainer/session.h \
 	hosts/trainer/settings.c \
 	hosts/trainer/settings.h \
+	hosts/trainer/skeleton.h \
+	hosts/trainer/strips.c \
+	hosts/trainer/strips.h \
 	hosts/trainer/terminal.c \
 	hosts/trainer/terminal.h \
 	hosts/trainer/text.c \
 	hosts/trainer/text.h \
 	hosts/trainer/train.c \
 	hosts/trainer/train.h \
+	hosts/trainer/units.c \
+	hosts/trainer/units.h \
 	hosts/trainer/views.c \
-	hosts/trainer/views.h
+	hosts/trainer/views.h \
+	hosts/trainer/volumes.c \
+	hosts/trainer/volumes.h
+
+# The page's skeleton as a C string, line by line.
+hosts/trainer/skeleton.c: $(srcdir)/hosts/trainer/page.html.in
+	$(AM_V_GEN)$(MKDIR_P) hosts/trainer && { \
+	  echo '#include "skeleton.h"' && echo 'const char skeleton[] =' && \
+	  sed -e 's/[\\"]/\\&/g' -e 's/^/    "/' -e 's/$$/\\n"/' $(srcdir)/hosts/trainer/page.html.in && \
+	  echo '    ;'; } >$@.part && mv $@.part $@
+
+EXTRA_DIST += hosts/trainer/page.html.in
+CLEANFILES += hosts/trainer/skeleton.c
 
 trainer_cppflags = $(host_cppflags) -I$(top_srcdir)/hosts/trainer $(plugin_search_cppflags) \
 	-DTRAINER_DOCUMENTS=\"$(abs_top_srcdir)\"
@@ -95,6 +133,7 @@ endif
 endif
 
 hosts_trainer_libtrainer_a_SOURCES = $(trainer_numerics_sources) $(trainer_sources)
+nodist_hosts_trainer_libtrainer_a_SOURCES = hosts/trainer/skeleton.c
 hosts_trainer_libtrainer_a_CPPFLAGS = $(trainer_cppflags)
 hosts_trainer_libtrainer_a_CFLAGS = $(trainer_cflags)
 

@@ -57,11 +57,15 @@ thread_tests = \
 # Plain TAP programs over the trainer, in the trainer's own precision ...
 trainer_tests = \
 	tests/trainer/comm_threads \
-	tests/trainer/layouts
+	tests/trainer/layouts \
+	tests/trainer/packed_layouts \
+	tests/trainer/packs \
+	tests/trainer/recompute_memory
 # ... and over its numerics in double precision (-DTRAINER_DOUBLE). Both kinds have flags of their
 # own: see "trainer tests" below.
 trainer_double_tests = \
-	tests/trainer/gradients
+	tests/trainer/gradients \
+	tests/trainer/packed_gradients
 
 # Scripts, *.sh for bash and *.py for Python 3. They print TAP.
 abi_scripts = \
@@ -84,7 +88,8 @@ command_scripts = \
 
 # Scripts that run the trainer named by CPLAYOUT_TRAINER.
 trainer_scripts = \
-	tests/trainer/command.py
+	tests/trainer/command.py \
+	tests/trainer/page.py
 
 # Scripts that make installcheck runs.
 install_scripts = \
@@ -133,9 +138,10 @@ test_data = \
 	tests/tools/oracle.py \
 	tests/tools/tap.py
 
-# --- trainer tests: three lines each --------------------------------------------------------------
+# --- trainer tests: a few lines each ---------------------------------------------------------------
 #
-# For a test in the trainer's own precision, without "_double":
+# For a test in the trainer's own precision, without "_double"; _SOURCES only if it has more than its
+# own file:
 #
 #     tests_trainer_loss_CPPFLAGS = $(trainer_test_cppflags)
 #     tests_trainer_loss_CFLAGS = $(trainer_cflags)
@@ -149,9 +155,55 @@ tests_trainer_layouts_CPPFLAGS = $(trainer_test_cppflags)
 tests_trainer_layouts_CFLAGS = $(trainer_cflags)
 tests_trainer_layouts_LDADD = $(trainer_test_ldadd)
 
+tests_trainer_packed_layouts_SOURCES = tests/trainer/packed_layouts.c $(trainer_test_sources)
+tests_trainer_packed_layouts_CPPFLAGS = $(trainer_test_cppflags)
+tests_trainer_packed_layouts_CFLAGS = $(trainer_cflags)
+tests_trainer_packed_layouts_LDADD = $(trainer_test_ldadd)
+
+tests_trainer_packs_SOURCES = tests/trainer/packs.c $(trainer_test_sources)
+tests_trainer_packs_CPPFLAGS = $(trainer_test_cppflags)
+tests_trainer_packs_CFLAGS = $(trainer_cflags)
+tests_trainer_packs_LDADD = $(trainer_test_ldadd)
+
+tests_trainer_recompute_memory_SOURCES = \
+	tests/trainer/blocks.c \
+	tests/trainer/blocks.h \
+	tests/trainer/recompute_memory.c \
+	$(trainer_test_sources)
+tests_trainer_recompute_memory_CPPFLAGS = $(trainer_test_cppflags)
+tests_trainer_recompute_memory_CFLAGS = $(trainer_cflags)
+tests_trainer_recompute_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=aligned_alloc
+tests_trainer_recompute_memory_LDADD = $(trainer_test_ldadd)
+
+tests_trainer_gradients_SOURCES = tests/trainer/gradients.c $(trainer_double_test_sources)
 tests_trainer_gradients_CPPFLAGS = $(trainer_double_test_cppflags)
 tests_trainer_gradients_CFLAGS = $(trainer_cflags)
 tests_trainer_gradients_LDADD = $(trainer_double_test_ldadd)
+
+tests_trainer_packed_gradients_SOURCES = \
+	tests/trainer/blocks.c \
+	tests/trainer/blocks.h \
+	tests/trainer/packed_gradients.c \
+	$(trainer_double_test_sources)
+tests_trainer_packed_gradients_CPPFLAGS = $(trainer_double_test_cppflags)
+tests_trainer_packed_gradients_CFLAGS = $(trainer_cflags)
+tests_trainer_packed_gradients_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=aligned_alloc
+tests_trainer_packed_gradients_LDADD = $(trainer_double_test_ldadd)
+
+# Code that tests share is compiled into each of them, because their flags differ.
+trainer_test_sources = \
+	tests/trainer/check.c \
+	tests/trainer/check.h
+trainer_double_test_sources = \
+	$(trainer_test_sources) \
+	tests/trainer/by_token.c \
+	tests/trainer/by_token.h \
+	tests/trainer/deal.c \
+	tests/trainer/deal.h \
+	tests/trainer/group.c \
+	tests/trainer/group.h \
+	tests/trainer/tiny.c \
+	tests/trainer/tiny.h
 
 trainer_test_cppflags = $(trainer_cppflags) -I$(top_srcdir)/tests
 trainer_test_ldadd = hosts/trainer/libtrainer.a $(trainer_libs)

@@ -29,10 +29,12 @@ int attention_slices(const struct model_config *config, int layer, struct params
     return layer_slices(params, layer, slices, SLICES);
 }
 
-/* A block of queries of one head: `length` rows from local row `row` at position `start`. */
+/* A block of queries of one head: `length` rows from local row `row`, at position `start` of their
+ * document. */
 struct block {
     int64_t row, start, length, head;
-    int64_t extent; /* keys that the last row sees */
+    int64_t document; /* row of the sequence in which the document begins: its first key */
+    int64_t extent;   /* keys that the last row sees */
     int64_t inner, head_dim;
     real scale;
 };
@@ -43,7 +45,8 @@ static struct block block_make(const struct layer_run *run, const struct part *p
     const int64_t left = part->length - first;
     struct block block = {
         .row = part->local + first,
-        .start = part->start + first,
+        .start = part->position + first,
+        .document = part->start - part->position,
         .length = left < BLOCK ? left : BLOCK,
         .head = n % run->config->heads,
         .inner = config_inner(run->config),
@@ -61,20 +64,26 @@ static int64_t part_pairs(const struct layer_run *run, const struct part *part)
     return (part->length + BLOCK - 1) / BLOCK * run->config->heads;
 }
 
-/* The block's head in a tensor of this rank's rows, and in the keys (values: inner further). */
+/* The block's head in a tensor of this rank's rows, and its document's first key (values: inner
+ * further). */
 static int64_t own_offset(const struct block *b)
 {
     return b->row * b->inner + b->head * b->head_dim;
 }
 
+static int64_t key_offset(const struct block *b)
+{
+    return b->document * 2 * b->inner + b->head * b->head_dim;
+}
+
 static struct operand keys(const struct block *b, const real *kv)
 {
-    return operand(kv + b->head * b->head_dim, 2 * b->inner);
+    return operand(kv + key_offset(b), 2 * b->inner);
 }
 
 static struct operand values(const struct block *b, const real *kv)
 {
-    return operand(kv + b->inner + b->head * b->head_dim, 2 * b->inner);
+    return operand(kv + b->inner + key_offset(b), 2 * b->inner);
 }
 
 static void block_scores(const struct block *b, const struct attention_saved *saved, real *scores)
@@ -167,7 +176,7 @@ static void block_backward(const struct layer_run *run, const struct block *b,
     const struct gemm rows = {b->extent, b->head_dim, b->length, 1, 1};
     const struct operand q = operand(saved->q + own_offset(b), b->inner);
     const struct operand dy = operand(g->dy + own_offset(b), b->inner);
-    real *dk = g->dkv + b->head * b->head_dim;
+    real *dk = g->dkv + key_offset(b);
 
     block_scores(b, saved, g->scores);
     gemm_nt(scores, dy, values(b, saved->kv), g->dscores, b->extent);
@@ -194,7 +203,7 @@ static int saved_take(const struct layer_run *run, const real *x, struct attenti
         .rope = {rows, c->heads, c->head_dim, arena_reals(run->arena, rows * c->head_dim)},
         .q = arena_reals(run->arena, rows * inner),
         .kv = arena_reals(run->arena, run->shard->sequence * 2 * inner),
-        .y = arena_reals(run->arena, rows * inner),
+        .y = arena_zeros(run->arena, rows * inner), /* padding is in no part */
         .logarithm = arena_reals(run->arena, rows * c->heads),
     };
     return layer_memory(run);
@@ -268,7 +277,7 @@ static int gradient_take(const struct layer_run *run, struct attention_gradient 
 
     *g = (struct attention_gradient){
         .dy = dy,
-        .dq = arena_reals(run->arena, shard->rows * inner),
+        .dq = arena_zeros(run->arena, shard->rows * inner),
         .dkv = arena_zeros(run->arena, shard->sequence * 2 * inner),
         .scores = arena_reals(run->arena, shard->sequence * BLOCK),
         .dscores = arena_reals(run->arena, shard->sequence * BLOCK),

@@ -67,6 +67,22 @@ static void fold_part(const struct recurrence *r, const struct own_part *part, r
     }
 }
 
+/* Whether own part i receives a state: the part before it in the recurrence is of its document. */
+static bool receives(const struct shard *shard, const struct recurrence *r, int64_t i)
+{
+    const int64_t index = r->own->parts[i].index;
+
+    return shard_continues(shard, r->step > 0 ? index : index + 1);
+}
+
+/* And whether it passes one on. */
+static bool passes_on(const struct shard *shard, const struct recurrence *r, int64_t i)
+{
+    const int64_t index = r->own->parts[i].index;
+
+    return shard_continues(shard, r->step > 0 ? index + 1 : index);
+}
+
 /* Fetches the state that reaches own part i: from the part before it in the recurrence. */
 static int part_receive(const struct layer_run *run, const struct recurrence *r, int64_t i,
                         const struct folded *folded)
@@ -77,7 +93,7 @@ static int part_receive(const struct layer_run *run, const struct recurrence *r,
     const int64_t source = index - r->step;
     real *state = folded->incoming + i * count;
 
-    if (source < 0 || source >= shard->parts) {
+    if (!receives(shard, r, i)) {
         memset(state, 0, real_bytes(count));
         return 0;
     }
@@ -97,7 +113,7 @@ static int part_send(const struct layer_run *run, const struct recurrence *r, in
     const int64_t count = r->heads * r->size;
     const int64_t target = r->own->parts[i].index + r->step;
 
-    if (target < 0 || target >= shard->parts || shard->chain[target].rank == shard->rank) {
+    if (!passes_on(shard, r, i) || shard->chain[target].rank == shard->rank) {
         return 0;
     }
     const struct channel to = {shard->rank, shard->chain[target].rank, (int32_t)target, COMM_STATE};

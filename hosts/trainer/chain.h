@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The linear recurrence state' = factor * state + contribution, carried along the chain of parts
- * across ranks, in either direction. One rank, one thread.
+ * across ranks, in either direction. It stops at the borders of documents. One rank, one thread.
  */
 #ifndef TRAINER_CHAIN_H
 #define TRAINER_CHAIN_H

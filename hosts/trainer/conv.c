@@ -109,7 +109,7 @@ static int piece_backward(const struct halo *h, const struct piece *piece, bool 
 static int part_pieces(const struct halo *h, int64_t part, int64_t block, bool sending)
 {
     const struct part *chain = h->run->shard->chain;
-    const int64_t available = chain[part].start;
+    const int64_t available = chain[part].position;
     int64_t missing = available < h->width ? available : h->width;
     int64_t end = (block + 1) * h->width;
 
@@ -203,8 +203,8 @@ int conv_forward(const struct layer_run *run, const struct conv *conv, const rea
     *saved = (struct conv_saved){
         .x = x,
         .halo = arena_zeros(run->arena, own * width * conv->channels),
-        .sigmoid = arena_reals(run->arena, count),
-        .y = arena_reals(run->arena, count),
+        .sigmoid = arena_zeros(run->arena, count), /* padding is in no part */
+        .y = arena_zeros(run->arena, count),
     };
     if (layer_memory(run)) {
         return -1;

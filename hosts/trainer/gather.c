@@ -12,13 +12,26 @@ struct order {
     const struct shard *shard;
     int64_t width;  /* row length */
     int64_t *first; /* [ranks] a rank's first row in rank order */
-    int64_t *rows;  /* [ranks] */
+    int64_t *rows;  /* [ranks] padding included */
+    int64_t sum;    /* of rows */
 };
+
+/* Rows of every rank, as the shard or else its parts say. */
+static void count_rows(const struct shard *shard, int64_t *rows)
+{
+    if (shard->rows_of) {
+        memcpy(rows, shard->rows_of, (size_t)shard->ranks * sizeof *rows);
+        return;
+    }
+    memset(rows, 0, (size_t)shard->ranks * sizeof *rows);
+    for (int64_t p = 0; p < shard->parts; p++) {
+        rows[shard->chain[p].rank] += shard->chain[p].length;
+    }
+}
 
 static int order_make(const struct layer_run *run, int64_t width, struct order *order)
 {
     const struct shard *shard = run->shard;
-    int64_t sum = 0;
 
     *order = (struct order){
         .shard = shard,
@@ -29,13 +42,10 @@ static int order_make(const struct layer_run *run, int64_t width, struct order *
     if (layer_memory(run)) {
         return -1;
     }
-    memset(order->rows, 0, (size_t)shard->ranks * sizeof *order->rows);
-    for (int64_t p = 0; p < shard->parts; p++) {
-        order->rows[shard->chain[p].rank] += shard->chain[p].length;
-    }
+    count_rows(shard, order->rows);
     for (int32_t r = 0; r < shard->ranks; r++) {
-        order->first[r] = sum;
-        sum += order->rows[r];
+        order->first[r] = order->sum;
+        order->sum += order->rows[r];
     }
     return 0;
 }
@@ -69,7 +79,7 @@ int gather_rows(const struct layer_run *run, int64_t width, const real *own, rea
         return -1;
     }
     size_t *bytes = arena_take(run->arena, ranks, sizeof *bytes);
-    real *by_rank = arena_reals(run->arena, run->shard->sequence * width);
+    real *by_rank = arena_reals(run->arena, order.sum * width);
     if (layer_memory(run)) {
         return -1;
     }
@@ -95,7 +105,7 @@ int gather_rows_backward(const struct layer_run *run, int64_t width, const real 
         return -1;
     }
     int64_t *counts = arena_take(run->arena, ranks, sizeof *counts);
-    real *by_rank = arena_reals(run->arena, run->shard->sequence * width);
+    real *by_rank = arena_zeros(run->arena, order.sum * width);
     if (layer_memory(run)) {
         return -1;
     }

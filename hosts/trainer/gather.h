@@ -8,11 +8,11 @@
 
 #include "layer.h"
 
-/* global [sequence, width] := the rows own [rows, width] of all ranks, by position. 0 or -1. */
+/* global [sequence, width] := the rows own [rows, width] of all ranks, but padding. 0 or -1. */
 int gather_rows(const struct layer_run *run, int64_t width, const real *own, real *global);
 
 /* down [rows, width] := this rank's rows of the sum of dglobal over the ranks, added in ascending
- * order. 0 or -1. */
+ * order; zero for padding. 0 or -1. */
 int gather_rows_backward(const struct layer_run *run, int64_t width, const real *dglobal,
                          real *down);
 

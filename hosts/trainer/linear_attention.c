@@ -102,7 +102,7 @@ static int saved_take(const struct layer_run *run, const real *x,
         .raw = arena_reals(run->arena, narrow),
         .dt = arena_reals(run->arena, narrow),
         .decay = arena_reals(run->arena, narrow),
-        .y = arena_reals(run->arena, wide),
+        .y = arena_zeros(run->arena, wide), /* padding is in no part */
         .sigmoid = arena_reals(run->arena, wide),
         .gated = arena_reals(run->arena, wide),
     };
@@ -152,10 +152,10 @@ static int between_take(const struct layer_run *run, struct between *b)
         .dgated = arena_zeros(run->arena, wide),
         .dz = arena_zeros(run->arena, wide),
         .dy = arena_zeros(run->arena, wide),
-        .dconv = arena_reals(run->arena, 3 * wide),
+        .dconv = arena_zeros(run->arena, 3 * wide),
         .dqkv = arena_zeros(run->arena, 3 * wide),
-        .ddt = arena_reals(run->arena, narrow),
-        .ddecay = arena_reals(run->arena, narrow),
+        .ddt = arena_zeros(run->arena, narrow),
+        .ddecay = arena_zeros(run->arena, narrow),
     };
     return layer_memory(run);
 }

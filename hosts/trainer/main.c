@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "page.h"
 #include "report.h"
 #include "session.h"
 #include "settings.h"
@@ -59,12 +60,33 @@ static int run_all(struct run_args *args, struct run_result *results, size_t *do
     return code;
 }
 
+/* Writes the page, if one is wanted, and says where it is: beside JSON on stderr. */
+static int save(const struct report *report)
+{
+    const struct settings *const settings = report->settings;
+    char message[512];
+
+    if (settings->report == NULL) {
+        return 0;
+    }
+    if (page_save(report, message) != 0) {
+        (void)fprintf(stderr, "cplayout-trainer: %s\n", message);
+        return -1;
+    }
+    (void)fprintf(settings->json ? stderr : stdout, "%sReport: %s/" PAGE_NAME "\n",
+                  settings->json ? "" : "\n", settings->report);
+    return fflush(stdout);
+}
+
 static int show(const struct report *report)
 {
     const struct agreement agreement = report_agreement(report);
 
     if ((report->settings->json ? report_json : report_table)(report) != 0) {
         (void)fprintf(stderr, "cplayout-trainer: cannot write the results\n");
+        return EXIT_FAILURE;
+    }
+    if (save(report) != 0) {
         return EXIT_FAILURE;
     }
     if (agreement.compared && !agreement.holds) {
@@ -74,15 +96,57 @@ static int show(const struct report *report)
     return EXIT_SUCCESS;
 }
 
-static int train_with(const struct plugin *plugin, const struct settings *settings,
-                      const struct text *text)
+/* What all runs share. */
+struct inputs {
+    struct packs packs;
+    struct text text;
+    struct plugin plugin;
+};
+
+/* 0, or -1 with a message; inputs_close only after 0. */
+static int inputs_open(struct inputs *inputs, const struct settings *settings, char message[512])
+{
+    *inputs = (struct inputs){.packs = {.lengths = NULL}};
+    if (settings->lengths != NULL && packs_read(&inputs->packs, settings->lengths, message) != 0) {
+        return -1;
+    }
+    if (text_read(&inputs->text, settings->texts, settings->text_count, settings->sequence,
+                  message) != 0) {
+        goto err_packs;
+    }
+    if (plugin_load(&inputs->plugin, plugin_path(settings), message) != 0) {
+        goto err_text;
+    }
+    if (settings->report != NULL && page_prepare(settings->report, message) != 0) {
+        goto err_plugin;
+    }
+    return 0;
+
+err_plugin:
+    plugin_unload(&inputs->plugin);
+err_text:
+    text_destroy(&inputs->text);
+err_packs:
+    packs_destroy(&inputs->packs);
+    return -1;
+}
+
+static void inputs_close(struct inputs *inputs)
+{
+    plugin_unload(&inputs->plugin);
+    text_destroy(&inputs->text);
+    packs_destroy(&inputs->packs);
+}
+
+static int train_with(const struct inputs *inputs, const struct settings *settings)
 {
     struct run_result results[ARRANGEMENTS] = {0};
-    struct report report = {.runs = results, .settings = settings, .text = text};
+    struct report report = {.runs = results, .settings = settings, .text = &inputs->text};
     struct progress progress;
-    struct run_args args = {.plugin = plugin,
+    struct run_args args = {.plugin = &inputs->plugin,
                             .settings = settings,
-                            .text = text,
+                            .text = &inputs->text,
+                            .packs = &inputs->packs,
                             .progress = &progress};
     int code;
 
@@ -96,24 +160,17 @@ static int train_with(const struct plugin *plugin, const struct settings *settin
 
 static int train(const struct settings *settings)
 {
-    struct plugin plugin;
-    struct text text;
+    struct inputs inputs;
     char message[512];
     int code;
 
-    if (text_read(&text, settings->texts, settings->text_count, settings->sequence, message) != 0) {
+    if (inputs_open(&inputs, settings, message) != 0) {
         (void)fprintf(stderr, "cplayout-trainer: %s\n", message);
-        return EXIT_FAILURE;
-    }
-    if (plugin_load(&plugin, plugin_path(settings), message) != 0) {
-        (void)fprintf(stderr, "cplayout-trainer: %s\n", message);
-        text_destroy(&text);
         return EXIT_FAILURE;
     }
     openblas_set_num_threads(1); /* ranks are the threads */
-    code = train_with(&plugin, settings, &text);
-    plugin_unload(&plugin);
-    text_destroy(&text);
+    code = train_with(&inputs, settings);
+    inputs_close(&inputs);
     return code;
 }
 

@@ -26,7 +26,8 @@ struct params *model_params(struct model *model);
 
 /* Moves the residual stream, or backward its gradient, between layouts. A step calls, forward,
  * prepare(i) before and finalize(i) after each layer i, in order; backward, finalize(i) and then
- * prepare(i), from the last layer to the first. Forward, prepare ends in layer i's layout and
+ * prepare(i), from the last layer to the first, with a forward prepare(i) in between where the layer
+ * runs again. Forward, prepare ends in layer i's layout and
  * finalize in any; after the last the stream is in the boundary layout. *result is set to `in`
  * when nothing is due, else to `out`, filled; `in` is only read. Rows are [rows of the layout, hidden]; `out` has room
  * for the largest layout of the step. Nonzero ends the step, and the caller fails the group. */
@@ -42,6 +43,7 @@ struct step_input {
     const struct shard *boundary;      /* of tokens, labels, embedding, head */
     const int32_t *tokens;             /* [boundary rows] below vocab */
     const int32_t *labels;             /* [boundary rows] below vocab; negative: not counted */
+    bool recompute; /* keep only what enters each layer, and run its forward again in backward */
 };
 
 /* Sets the gradients to this rank's share of the gradient of the mean loss over all counted tokens

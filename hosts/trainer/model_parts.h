@@ -14,7 +14,8 @@
 struct layer {
     char kind;
     int64_t norm;  /* slice of the norm's weight; the layer's own slices follow */
-    const real *x; /* [rows, hidden] the residual stream before the layer */
+    real *entry;   /* the residual stream before the layer's conversion; kept to recompute */
+    const real *x; /* [rows, hidden] and before the layer itself */
     real *normed, *inverse;
     union {
         struct linear_attention_saved linear;

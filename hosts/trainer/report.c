@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sense.h"
 #include "terminal.h"
+#include "units.h"
 
 static const double loss_limit = 1e-3;
 static const double gradient_limit = 1e-5;
@@ -17,7 +19,7 @@ static const double loss_floor = 1e-3;
 
 /* ---- Agreement -------------------------------------------------------------------------------- */
 
-static const struct run_result *find_run(const struct report *report, const char *name)
+const struct run_result *report_find(const struct report *report, const char *name)
 {
     for (size_t i = 0; i < report->count; i++) {
         if (strcmp(report->runs[i].arrangement->name, name) == 0) {
@@ -32,15 +34,20 @@ static double larger(double a, double b)
     return a > b || isnan(a) ? a : b;
 }
 
+double report_loss_difference(const struct run_result *run, const struct run_result *reference,
+                              int64_t step)
+{
+    const double expected = reference->loss[step];
+
+    return fabs(run->loss[step] - expected) / larger(fabs(expected), loss_floor);
+}
+
 static double loss_distance(const struct run_result *run, const struct run_result *reference)
 {
     double distance = 0;
 
     for (int64_t step = 0; step < run->steps; step++) {
-        const double expected = reference->loss[step];
-        const double scale = larger(fabs(expected), loss_floor);
-
-        distance = larger(fabs(run->loss[step] - expected) / scale, distance);
+        distance = larger(report_loss_difference(run, reference, step), distance);
     }
     return distance;
 }
@@ -61,8 +68,12 @@ static double gradient_distance(const struct run_result *run, const struct run_r
 
 struct agreement report_agreement(const struct report *report)
 {
-    const struct run_result *const single = find_run(report, "single");
-    struct agreement agreement = {.compared = single != NULL && report->count > 1};
+    const struct run_result *const single = report_find(report, "single");
+    struct agreement agreement = {
+        .compared = single != NULL && report->count > 1,
+        .loss_limit = loss_limit,
+        .gradient_limit = gradient_limit,
+    };
 
     for (size_t i = 0; i < report->count; i++) {
         const struct run_result *const run = &report->runs[i];
@@ -78,25 +89,7 @@ struct agreement report_agreement(const struct report *report)
 
 /* ---- Table ------------------------------------------------------------------------------------ */
 
-/* "768 KiB", "12.0 MiB"; "-" for nothing. */
-static const char *size_text(int64_t bytes, char text[16])
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    double value = (double)bytes;
-    size_t unit = 0;
-
-    while (value >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0])) {
-        value /= 1024;
-        unit++;
-    }
-    if (bytes == 0) {
-        (void)snprintf(text, 16, "-");
-    } else {
-        (void)snprintf(text, 16, unit > 0 && value < 100 ? "%.1f %s" : "%.0f %s", value,
-                       units[unit]);
-    }
-    return text;
-}
+enum { COLUMNS = 88 };
 
 static const char *bold(bool begin)
 {
@@ -106,14 +99,28 @@ static const char *bold(bool begin)
     return begin ? "\033[1m" : "\033[0m";
 }
 
+/* " (11.3 documents)" behind the tokens of a pack. */
+static const char *pack_text(const struct report *report, char text[2 * UNITS_TEXT])
+{
+    char mean[UNITS_TEXT];
+
+    text[0] = '\0';
+    if (report->settings->packed) {
+        (void)snprintf(text, 2 * UNITS_TEXT, " (%s documents)",
+                       units_mean(report->runs[0].documents, mean));
+    }
+    return text;
+}
+
 static void print_head(const struct report *report)
 {
     const struct settings *const settings = report->settings;
+    char pack[2 * UNITS_TEXT];
 
     printf("Trained '%s' on text of %zu bytes: steps %" PRId64 ", tokens per step %" PRId64
-           ", seed %" PRIu64 ".\n\n",
+           "%s, seed %" PRIu64 ".\n\n",
            settings->pattern, report->text->length, settings->steps, settings->sequence,
-           settings->seed);
+           pack_text(report, pack), settings->seed);
     printf("%s%-7s %11s %8s %9s  %35s%s\n", bold(true), "", "loss", "", "attention",
            "bytes per step, over all ranks:", bold(false));
     printf("%s%-7s %5s %5s %8s %9s %9s %8s %9s %8s%s\n", bold(true), "layouts", "first", "last",
@@ -122,16 +129,16 @@ static void print_head(const struct report *report)
 
 static void print_run(const struct run_result *run, int64_t sequence)
 {
-    char states[16];
-    char halos[16];
-    char attention[16];
-    char conversions[16];
+    char states[UNITS_TEXT];
+    char halos[UNITS_TEXT];
+    char attention[UNITS_TEXT];
+    char conversions[UNITS_TEXT];
 
     printf("%-7s %5.3f %5.3f %8.0f %9.2f %9s %8s %9s %8s\n", run->arrangement->name, run->loss[0],
            run->loss[run->steps - 1], (double)(run->steps * sequence) / run->seconds,
-           run->attention_max_over_mean, size_text(run->linear_state_bytes, states),
-           size_text(run->halo_bytes, halos), size_text(run->attention_bytes, attention),
-           size_text(run->conversion_bytes, conversions));
+           run->attention_max_over_mean, units_size(run->linear_state_bytes, states),
+           units_size(run->halo_bytes, halos), units_size(run->attention_bytes, attention),
+           units_size(run->conversion_bytes, conversions));
 }
 
 /* What the names of the table mean. */
@@ -142,7 +149,13 @@ static void print_legend(const struct report *report)
         const struct run_result *const run = &report->runs[i];
 
         printf("%-7s P = %d, %s; parts of a scan: %" PRId64 "\n", run->arrangement->name,
-               run->ranks, run->arrangement->summary, run->chain_parts);
+               run->ranks, run->arrangement->summary, run->linear.count);
+    }
+    if (report->settings->packed) {
+        char mean[UNITS_TEXT];
+
+        printf("A pack has %s documents on average; parts of a scan are those of the first pack.\n",
+               units_mean(report->runs[0].documents, mean));
     }
     printf("tokens/s tells about this machine, with ranks as threads; bytes are exact.\n");
 }
@@ -157,22 +170,30 @@ static void print_agreement(const struct agreement *agreement)
     }
 }
 
-/* What the numbers say about the runs that are there. */
+/* Lines end between words. */
+static void print_wrapped(const char *text)
+{
+    int used = 0;
+
+    while (*text != '\0') {
+        const int word = (int)strcspn(text, " ");
+        const bool fits = used + word <= COLUMNS;
+
+        printf("%s%.*s", used == 0 ? "" : fits ? " " : "\n", word, text);
+        used = (fits ? used : 0) + word + 1;
+        text += word + (text[word] == ' ');
+    }
+    printf("\n");
+}
+
 static void print_sense(const struct report *report)
 {
-    const struct run_result *const zigzag = find_run(report, "zigzag");
-    const struct run_result *const dual = find_run(report, "dual");
-    const struct run_result *const mirror = find_run(report, "mirror");
+    char sentences[SENSE_MOST][SENSE_BYTES];
+    const size_t count = sense_make(report, sentences);
 
-    if (zigzag != NULL && dual != NULL && dual->linear_state_bytes > 0) {
-        printf("\nIn zigzag the states of linear layers cross ranks %.2g times as often as in "
-               "'dual',\nwhich pays for that with conversions around attention.\n",
-               (double)zigzag->linear_state_bytes / (double)dual->linear_state_bytes);
-    }
-    if (mirror != NULL && dual != NULL && mirror->conversion_bytes < dual->conversion_bytes) {
-        printf("'mirror' scans through as few parts as 'dual' and converts with %.0f %% of its "
-               "bytes.\n",
-               100 * (double)mirror->conversion_bytes / (double)dual->conversion_bytes);
+    for (size_t i = 0; i < count; i++) {
+        printf("%s", i == 0 ? "\n" : "");
+        print_wrapped(sentences[i]);
     }
 }
 
@@ -192,28 +213,34 @@ int report_table(const struct report *report)
 
 /* ---- JSON ------------------------------------------------------------------------------------- */
 
+/* JSON has no word for what is not finite. */
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
 static json_t *numbers(const double *values, int64_t count)
 {
     json_t *const array = json_array();
 
     for (int64_t i = 0; i < count; i++) {
-        /* JSON has no word for what is not finite. */
-        (void)json_array_append_new(array,
-                                    isfinite(values[i]) ? json_real(values[i]) : json_null());
+        (void)json_array_append_new(array, number(values[i]));
     }
     return array;
 }
 
 static json_t *run_json(const struct run_result *run)
 {
-    return json_pack("{s:s, s:i, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "name",
+    return json_pack("{s:s, s:i, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:f}", "name",
                      run->arrangement->name, "ranks", run->ranks, "loss",
                      numbers(run->loss, run->steps), "grad_norm",
                      numbers(run->grad_norm, run->steps), "linear_state_bytes",
                      (json_int_t)run->linear_state_bytes, "halo_bytes", (json_int_t)run->halo_bytes,
                      "attention_bytes", (json_int_t)run->attention_bytes, "conversion_bytes",
-                     (json_int_t)run->conversion_bytes, "chain_parts", (json_int_t)run->chain_parts,
-                     "attention_max_over_mean", run->attention_max_over_mean, "seconds",
+                     (json_int_t)run->conversion_bytes, "chain_parts",
+                     (json_int_t)run->linear.count, "documents", number(run->documents),
+                     "attention_pairs", numbers(run->attention_pairs, run->ranks),
+                     "attention_max_over_mean", number(run->attention_max_over_mean), "seconds",
                      run->seconds);
 }
 
@@ -224,8 +251,8 @@ static json_t *agreement_json(const struct report *report)
     if (!agreement.compared) {
         return json_null();
     }
-    return json_pack("{s:b, s:f, s:f}", "holds", agreement.holds, "loss", agreement.loss,
-                     "gradient", agreement.gradient);
+    return json_pack("{s:b, s:o, s:o}", "holds", agreement.holds, "loss", number(agreement.loss),
+                     "gradient", number(agreement.gradient));
 }
 
 int report_json(const struct report *report)

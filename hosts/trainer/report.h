@@ -20,10 +20,18 @@ struct agreement {
     double loss;     /* largest relative difference of a loss, over all steps and runs */
     double gradient; /* largest difference of a gradient entry of step 1, relative to the
                                largest entry */
-    bool holds;      /* loss within 1e-3, gradients within 1e-5 */
+    bool holds;      /* both within their limits */
+    double loss_limit, gradient_limit;
 };
 
 struct agreement report_agreement(const struct report *report);
+
+/* NULL if there is no such run. */
+const struct run_result *report_find(const struct report *report, const char *name);
+
+/* Of one step, relative to the reference. */
+double report_loss_difference(const struct run_result *run, const struct run_result *reference,
+                              int64_t step);
 
 /* A table for people on stdout. 0, or -1 if stdout cannot be written. */
 int report_table(const struct report *report);

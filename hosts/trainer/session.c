@@ -6,7 +6,7 @@
 
 #include "views.h"
 
-enum { OPTIONS = 7 };
+enum { OPTIONS = 8 };
 
 struct session {
     const struct plugin *plugin;
@@ -17,6 +17,7 @@ struct session {
     char message[512];
     int32_t rank, ranks;
     int64_t sequence;
+    bool packed;
     int width;
     int layers;
 
@@ -24,8 +25,9 @@ struct session {
     const struct shard **by_layer; /* [layers] */
     int32_t linear, attention;     /* handles */
     struct views views;
-    bool seen;                /* the views are filled; S and the layouts never change */
-    int32_t *tokens, *labels; /* [rows] cut by the plugin where it gives no slice */
+    bool seen;                /* the views are filled; those of one sequence never change */
+    int32_t *tokens, *labels; /* [room] cut by the plugin where it gives no slice */
+    int64_t room;             /* rows */
     int64_t conversion_bytes;
 };
 
@@ -53,7 +55,8 @@ static int create_context(struct session *session, const struct session_args *ar
     char timeout[16];
     const struct cplayout_option options[OPTIONS] = {
         {"context_parallel_size", cp},
-        {"seq_length", sequence},
+        {"qkv_format", args->settings->packed ? "thd" : "sbhd"},
+        {"seq_length", sequence}, /* of a pack it is not checked */
         {"hybrid_layer_pattern", args->settings->pattern},
         {"linear_cp_layout", arrangement->linear},
         {"attention_cp_layout", arrangement->attention},
@@ -119,16 +122,6 @@ static int describe_layers(struct session *session)
     return 0;
 }
 
-/* Room for this rank's rows; every layout of a dense sequence gives it S / P of them. */
-static int allocate_rows(struct session *session)
-{
-    const size_t rows = (size_t)(session->sequence / session->ranks);
-
-    session->tokens = calloc(rows + 1, sizeof(*session->tokens));
-    session->labels = calloc(rows + 1, sizeof(*session->labels));
-    return session->tokens != NULL && session->labels != NULL ? 0 : fail_memory(session);
-}
-
 struct session *session_create(const struct session_args *args, char message[512])
 {
     struct session *const session = calloc(1, sizeof(*session));
@@ -142,9 +135,10 @@ struct session *session_create(const struct session_args *args, char message[512
     session->rank = args->rank;
     session->ranks = args->ranks;
     session->sequence = args->settings->sequence;
+    session->packed = args->settings->packed;
     session->width = args->width;
     if (create_context(session, args) != 0 || create_schedule(session) != 0 ||
-        describe_layers(session) != 0 || allocate_rows(session) != 0) {
+        describe_layers(session) != 0) {
         (void)snprintf(message, 512, "%s", session->message);
         session_destroy(session);
         return NULL;
@@ -167,6 +161,22 @@ void session_destroy(struct session *session)
 }
 
 /* ---- Batches ---------------------------------------------------------------------------------- */
+
+/* Room for this rank's rows in the boundary layout. */
+static int reserve_rows(struct session *session)
+{
+    const int64_t rows = session->views.by_layout[session->stack.input_layout].shard.rows;
+
+    if (rows <= session->room) {
+        return 0;
+    }
+    free(session->tokens);
+    free(session->labels);
+    session->room = rows;
+    session->tokens = calloc((size_t)rows, sizeof(*session->tokens));
+    session->labels = calloc((size_t)rows, sizeof(*session->labels));
+    return session->tokens != NULL && session->labels != NULL ? 0 : fail_memory(session);
+}
 
 /* The view of a field in the boundary layout: a slice of the input, or a copy in `room`. */
 static int cut_field(struct session *session, const char *field, int32_t *room,
@@ -205,34 +215,47 @@ static int read_views(struct session *session)
         .boundary = session->stack.input_layout,
     };
 
-    if (!session->seen && views_read(&session->views, &source, &session->error) != 0) {
+    if (session->seen && !session->packed) {
+        return 0;
+    }
+    if (views_read(&session->views, &source, &session->error) != 0) {
         return fail(session, "reading layouts");
     }
     session->seen = true;
     return 0;
 }
 
-int session_begin(struct session *session, int32_t *tokens, int32_t *labels,
-                  struct step_input *input)
+static int create_batch(struct session *session, const struct sample *sample)
 {
-    int64_t shape[2] = {1, session->sequence};
+    int64_t shape[2] = {1, sample->rows};
     const struct cplayout_tensor whole[2] = {
-        {tokens, {CPLAYOUT_DEVICE_CPU, 0}, 2, {CPLAYOUT_TYPE_INT, 32, 1}, shape, NULL, 0},
-        {labels, {CPLAYOUT_DEVICE_CPU, 0}, 2, {CPLAYOUT_TYPE_INT, 32, 1}, shape, NULL, 0},
+        {sample->tokens, {CPLAYOUT_DEVICE_CPU, 0}, 2, {CPLAYOUT_TYPE_INT, 32, 1}, shape, NULL, 0},
+        {sample->labels, {CPLAYOUT_DEVICE_CPU, 0}, 2, {CPLAYOUT_TYPE_INT, 32, 1}, shape, NULL, 0},
     };
     const struct cplayout_field fields[2] = {{"tokens", &whole[0]}, {"labels", &whole[1]}};
-    const struct cplayout_batch_args args = {
+    const struct cplayout_lengths lengths = {sample->offsets, NULL, sample->documents + 1};
+    struct cplayout_batch_args args = {
         .size = sizeof(args),
-        .sequence_length = (uint64_t)session->sequence,
+        .sequence_length = (uint64_t)sample->rows,
         .fields = fields,
         .field_count = 2,
     };
 
-    if (session->plugin->core->batch_create(session->context, &args, &session->batch,
-                                            &session->error) != CPLAYOUT_OK) {
-        return fail(session, "creating a batch");
+    if (session->packed) {
+        args.sequence_length = 0;
+        args.samples = &lengths;
+        args.sample_count = 1;
     }
-    if (read_views(session) != 0 ||
+    return session->plugin->core->batch_create(session->context, &args, &session->batch,
+                                               &session->error) == CPLAYOUT_OK
+               ? 0
+               : fail(session, "creating a batch");
+}
+
+int session_begin(struct session *session, const struct sample *sample, struct step_input *input)
+{
+    if (create_batch(session, sample) != 0 || read_views(session) != 0 ||
+        reserve_rows(session) != 0 ||
         cut_field(session, "tokens", session->tokens, &input->tokens) != 0 ||
         cut_field(session, "labels", session->labels, &input->labels) != 0) {
         return -1;
@@ -340,12 +363,17 @@ int64_t session_conversion_bytes(const struct session *session)
     return session->conversion_bytes;
 }
 
-double session_attention_balance(const struct session *session)
+const struct shard *session_linear(const struct session *session)
 {
-    return session->views.attention_balance;
+    return &session->views.by_layout[session->linear].shard;
 }
 
-int64_t session_chain_parts(const struct session *session)
+const struct shard *session_attention(const struct session *session)
 {
-    return session->views.by_layout[session->linear].shard.parts;
+    return &session->views.by_layout[session->attention].shard;
+}
+
+const int64_t *session_attention_pairs(const struct session *session)
+{
+    return session->views.attention_pairs;
 }

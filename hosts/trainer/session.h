@@ -8,6 +8,7 @@
 
 #include "model.h"
 #include "plugin.h"
+#include "sample.h"
 #include "settings.h"
 
 struct session;
@@ -27,11 +28,10 @@ struct session *session_create(const struct session_args *args, char message[512
 void session_destroy(struct session *session);
 
 /*
- * Shows the plugin one sample, the whole sequence on every rank, and fills in what the model needs
- * of this rank: shards, tokens and labels. Valid until session_end. 0, or -1 with session_error.
+ * Shows the plugin one sample, all of it on every rank, and fills in what the model needs of this
+ * rank: shards, tokens and labels. Valid until session_end. 0, or -1 with session_error.
  */
-int session_begin(struct session *session, int32_t *tokens, int32_t *labels,
-                  struct step_input *input);
+int session_begin(struct session *session, const struct sample *sample, struct step_input *input);
 void session_end(struct session *session);
 
 /* Calls the layer hooks. */
@@ -43,10 +43,11 @@ const char *session_error(const struct session *session);
 /* Bytes of hidden states that conversions have sent from this rank so far. */
 int64_t session_conversion_bytes(const struct session *session);
 
-/* Attention work of the busiest rank over the mean, in (query, key) pairs; after session_begin. */
-double session_attention_balance(const struct session *session);
+/* The layouts of the batch that was begun last, as the session's own. */
+const struct shard *session_linear(const struct session *session);
+const struct shard *session_attention(const struct session *session);
 
-/* Parts of the linear layers' chain; after session_begin. */
-int64_t session_chain_parts(const struct session *session);
+/* [ranks] its attention work, in causal (query, key) pairs inside documents. */
+const int64_t *session_attention_pairs(const struct session *session);
 
 #endif

@@ -30,11 +30,15 @@ static const char usage[] =
     "                     mirror  linear layers in mirror, attention in zigzag\n"
     "  --cp P           ranks that share a sequence (4)\n"
     "  --steps N        training steps (60)\n"
-    "  --seq S          tokens of one sequence (1024)\n"
+    "  --seq S          tokens of one sequence or pack (1024)\n"
+    "  --packed         train on packs of documents, most of them short and a few long\n"
+    "  --lengths FILE   with --packed: their lengths, one per line, in turn\n"
+    "  --recompute      keep no activations but each layer's input; run layers again in backward\n"
     "  --seed N         of parameters and samples (1)\n"
     "  --pattern STR    one symbol per layer: M linear attention, * attention, - MLP (M-M*-M-M*-)\n"
     "  --text FILE...   train on these files (the licence texts of the system)\n"
     "  --plugin PATH    the plugin to load\n"
+    "  --report DIR     also write an HTML report, DIR/index.html\n"
     "  --json           results as one JSON object on stdout\n"
     "  --help           this text\n";
 
@@ -47,7 +51,11 @@ enum option_key {
     KEY_PATTERN,
     KEY_TEXT,
     KEY_PLUGIN,
+    KEY_PACKED,
+    KEY_LENGTHS,
+    KEY_RECOMPUTE,
     KEY_JSON,
+    KEY_REPORT,
     KEY_HELP,
 };
 
@@ -60,7 +68,11 @@ static const struct option options[] = {
     {"pattern", required_argument, NULL, KEY_PATTERN},
     {"text", required_argument, NULL, KEY_TEXT},
     {"plugin", required_argument, NULL, KEY_PLUGIN},
+    {"packed", no_argument, NULL, KEY_PACKED},
+    {"lengths", required_argument, NULL, KEY_LENGTHS},
+    {"recompute", no_argument, NULL, KEY_RECOMPUTE},
     {"json", no_argument, NULL, KEY_JSON},
+    {"report", required_argument, NULL, KEY_REPORT},
     {"help", no_argument, NULL, KEY_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -141,6 +153,37 @@ static bool read_pattern(struct settings *settings, const char *pattern)
     return true;
 }
 
+static bool read_report(struct settings *settings, const char *folder)
+{
+    if (folder[0] == '\0') {
+        (void)fprintf(stderr, "cplayout-trainer: --report must name a folder\n");
+        return false;
+    }
+    settings->report = folder;
+    return true;
+}
+
+static bool read_switch(struct settings *settings, int key, const char *value)
+{
+    settings->packed = settings->packed || key == KEY_PACKED;
+    settings->recompute = settings->recompute || key == KEY_RECOMPUTE;
+    settings->json = settings->json || key == KEY_JSON;
+    if (key == KEY_LENGTHS) {
+        settings->lengths = value;
+    }
+    return true;
+}
+
+/* What no option says alone. */
+static bool check_settings(const struct settings *settings)
+{
+    if (settings->lengths != NULL && !settings->packed) {
+        (void)fprintf(stderr, "cplayout-trainer: --lengths needs --packed\n");
+        return false;
+    }
+    return true;
+}
+
 static bool read_option(struct settings *settings, int key, char *value)
 {
     int64_t number = 0;
@@ -166,12 +209,13 @@ static bool read_option(struct settings *settings, int key, char *value)
     case KEY_TEXT:
         settings->texts[settings->text_count++] = value;
         return true;
+    case KEY_REPORT:
+        return read_report(settings, value);
     case KEY_PLUGIN:
         settings->plugin = value;
         return true;
     default:
-        settings->json = true;
-        return true;
+        return read_switch(settings, key, value);
     }
 }
 
@@ -222,7 +266,9 @@ static enum settings_verdict read_options(struct settings *settings, int argc, c
             return SETTINGS_WRONG;
         }
     }
-    return read_rest(settings, argc - optind, argv + optind) ? SETTINGS_RUN : SETTINGS_WRONG;
+    return read_rest(settings, argc - optind, argv + optind) && check_settings(settings)
+               ? SETTINGS_RUN
+               : SETTINGS_WRONG;
 }
 
 enum settings_verdict settings_read(struct settings *settings, int argc, char **argv)

@@ -34,9 +34,13 @@ struct settings {
     bool chosen[ARRANGEMENTS]; /* by arrangement_at */
     int32_t cp;                /* P of the arrangements that are not alone */
     int64_t steps;
-    int64_t sequence; /* tokens per step */
+    int64_t sequence; /* tokens per step: of one sequence, or of a pack */
     uint64_t seed;
+    bool packed;         /* documents back to back instead of one sequence */
+    const char *lengths; /* file with their lengths; NULL: drawn */
+    bool recompute;      /* layers run again in backward */
     bool json;
+    const char *report; /* folder for the HTML report; NULL: none */
 };
 
 enum settings_verdict { SETTINGS_RUN, SETTINGS_DONE, SETTINGS_WRONG };

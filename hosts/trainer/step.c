@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One step through a model: embedding, the layers with the conversions around them, head and loss,
- * and back. The arena keeps every activation until the step is over. One rank, one thread.
+ * and back. The arena keeps every activation until the step is over, or with recomputation only what
+ * enters each layer. One rank, one thread.
  */
 #include "model_parts.h"
 #include "nn.h"
@@ -191,11 +192,58 @@ static int convert_backward(struct step *step, int i, bool after)
     return 0;
 }
 
+static int block_forward(struct step *step, int i)
+{
+    return convert_forward(step, i, false) || layer_forward(step, i) ||
+           convert_forward(step, i, true);
+}
+
+/* Forgets all of a layer but what entered it and what leaves it. */
+static int block_forward_lean(struct step *step, int i)
+{
+    struct arena *arena = &step->model->arena;
+    real *leaving = arena_reals(arena, step->count);
+    const struct arena_mark mark = arena_mark(arena);
+
+    step->model->layers[i].entry = step->stream;
+    if (step_memory(step) || block_forward(step, i)) {
+        return -1;
+    }
+    memcpy(leaving, step->stream, real_bytes(step->count));
+    step->stream = leaving;
+    arena_release(arena, mark);
+    return 0;
+}
+
+/* The layer's forward again, from what entered it; the stream, a gradient, stays. */
+static int layer_again(struct step *step, int i)
+{
+    real *gradient = step->stream;
+
+    step->stream = step->model->layers[i].entry;
+    if (convert_forward(step, i, false) || layer_forward(step, i)) {
+        return -1;
+    }
+    step->stream = gradient;
+    return 0;
+}
+
+static int block_backward(struct step *step, int i)
+{
+    const struct arena_mark mark = arena_mark(&step->model->arena);
+
+    if (convert_backward(step, i, true) || (step->input->recompute && layer_again(step, i)) ||
+        layer_backward(step, i)) {
+        return -1;
+    }
+    arena_release(&step->model->arena, mark);
+    return convert_backward(step, i, false);
+}
+
 static int layers_forward(struct step *step)
 {
     for (int i = 0; i < step->model->layers_count; i++) {
-        if (convert_forward(step, i, false) || layer_forward(step, i) ||
-            convert_forward(step, i, true)) {
+        if (step->input->recompute ? block_forward_lean(step, i) : block_forward(step, i)) {
             return -1;
         }
     }
@@ -205,8 +253,7 @@ static int layers_forward(struct step *step)
 static int layers_backward(struct step *step)
 {
     for (int i = step->model->layers_count - 1; i >= 0; i--) {
-        if (convert_backward(step, i, true) || layer_backward(step, i) ||
-            convert_backward(step, i, false)) {
+        if (block_backward(step, i)) {
             return -1;
         }
     }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "mix.h"
+
 #ifndef TRAINER_DOCUMENTS
 #define TRAINER_DOCUMENTS "."
 #endif
@@ -151,22 +153,13 @@ void text_destroy(struct text *text)
     *text = (struct text){0};
 }
 
-/* splitmix64: Steele, Lea, Flood 2014. */
-static uint64_t mix(uint64_t x)
+void text_span(const struct text *text, uint64_t key, int64_t length, int32_t *tokens,
+               int32_t *labels)
 {
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
+    const uint64_t places = text->length - (uint64_t)length;
+    const unsigned char *const from = text->bytes + mix(key) % places;
 
-void text_sample(const struct text *text, uint64_t seed, int64_t step, int64_t sequence,
-                 int32_t *tokens, int32_t *labels)
-{
-    const uint64_t places = text->length - (uint64_t)sequence;
-    const unsigned char *const from = text->bytes + mix(mix(seed) + (uint64_t)step) % places;
-
-    for (int64_t i = 0; i < sequence; i++) {
+    for (int64_t i = 0; i < length; i++) {
         tokens[i] = from[i];
         labels[i] = from[i + 1];
     }

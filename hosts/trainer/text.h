@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The training text: files joined to one run of bytes, and samples of it. Read once, then shared by
+ * The training text: files joined to one run of bytes, and spans of it. Read once, then shared by
  * all threads.
  */
 #ifndef TRAINER_TEXT_H
@@ -24,10 +24,10 @@ int text_read(struct text *text, char *const *paths, size_t count, int64_t seque
 void text_destroy(struct text *text);
 
 /*
- * One sample: `sequence` consecutive bytes and, as labels, the byte that follows each. The place
- * follows from seed and step alone.
+ * `length` consecutive bytes and, as labels, the byte that follows each. The place follows from the
+ * key alone. The text is longer than that.
  */
-void text_sample(const struct text *text, uint64_t seed, int64_t step, int64_t sequence,
-                 int32_t *tokens, int32_t *labels);
+void text_span(const struct text *text, uint64_t key, int64_t length, int32_t *tokens,
+               int32_t *labels);
 
 #endif

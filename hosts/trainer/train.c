@@ -23,7 +23,7 @@ struct rank {
     struct session *session;
     struct model *model;
     struct adam *adam;
-    int32_t *tokens, *labels; /* [sequence] the whole sample */
+    struct sample sample;
     int64_t conversion_bytes; /* of the whole run */
 };
 
@@ -76,9 +76,7 @@ static int rank_create(struct rank *rank)
     config.pattern = settings->pattern;
     rank->model = model_create(&config, settings->seed);
     rank->adam = rank->model != NULL ? adam_create(&adam, model_params(rank->model)) : NULL;
-    rank->tokens = calloc((size_t)settings->sequence, sizeof(*rank->tokens));
-    rank->labels = calloc((size_t)settings->sequence, sizeof(*rank->labels));
-    if (rank->adam == NULL || rank->tokens == NULL || rank->labels == NULL) {
+    if (rank->adam == NULL || sample_create(&rank->sample, settings->sequence) != 0) {
         return fail(rank, "out of memory for the model");
     }
     return 0;
@@ -89,8 +87,7 @@ static void rank_destroy(struct rank *rank)
     session_destroy(rank->session);
     adam_destroy(rank->adam);
     model_destroy(rank->model);
-    free(rank->tokens);
-    free(rank->labels);
+    sample_destroy(&rank->sample);
 }
 
 /* Linear warm-up over the first tenth, then a cosine down to a tenth (Loshchilov & Hutter 2017). */
@@ -117,13 +114,62 @@ static int keep_gradient(struct run_result *result, const struct params *params)
     return 0;
 }
 
+static int keep_strip(const struct shard *shard, struct strip *strip)
+{
+    strip->parts = calloc((size_t)shard->parts + 1, sizeof(*strip->parts));
+    if (strip->parts == NULL) {
+        return -1;
+    }
+    memcpy(strip->parts, shard->chain, (size_t)shard->parts * sizeof(*strip->parts));
+    strip->count = shard->parts;
+    return 0;
+}
+
+static int keep_layouts(const struct session *session, struct run_result *result)
+{
+    return keep_strip(session_linear(session), &result->linear) != 0 ||
+                   keep_strip(session_attention(session), &result->attention) != 0
+               ? -1
+               : 0;
+}
+
+/* Adds this step's share of the means over all steps. */
+static void add_balance(const struct session *session, struct run_result *result)
+{
+    const int64_t *const pairs = session_attention_pairs(session);
+    const double steps = (double)result->steps;
+    double most = 0;
+    double sum = 0;
+
+    for (int32_t rank = 0; rank < result->ranks; rank++) {
+        const double work = (double)pairs[rank];
+
+        result->attention_pairs[rank] += work / steps;
+        most = work > most ? work : most;
+        sum += work;
+    }
+    result->attention_max_over_mean += most * result->ranks / sum / steps;
+}
+
+static void draw_sample(struct rank *rank, int64_t step)
+{
+    const struct run_args *const args = rank->run->args;
+    const uint64_t seed = args->settings->seed;
+
+    if (args->settings->packed) {
+        sample_draw_pack(&rank->sample, args->text, args->packs, seed, step);
+    } else {
+        sample_draw(&rank->sample, args->text, seed, step);
+    }
+}
+
 static int compute_gradients(struct rank *rank, real *loss)
 {
     const struct converter converter = session_converter(rank->session);
-    struct step_input input = {0};
+    struct step_input input = {.recompute = rank->run->args->settings->recompute};
     int code;
 
-    if (session_begin(rank->session, rank->tokens, rank->labels, &input) != 0) {
+    if (session_begin(rank->session, &rank->sample, &input) != 0) {
         return -1;
     }
     code = model_forward_backward(rank->model, &input, rank->run->comm, &converter, loss);
@@ -140,15 +186,18 @@ static int rank_step(struct rank *rank, int64_t step)
     real loss = 0;
     double norm;
 
-    text_sample(args->text, settings->seed, step, settings->sequence, rank->tokens, rank->labels);
+    draw_sample(rank, step);
     if (compute_gradients(rank, &loss) != 0) {
         return fail_step(rank);
     }
-    if (rank->index == 0 && step == 0 && keep_gradient(result, params) != 0) {
-        return fail(rank, "out of memory for the gradient");
+    if (rank->index == 0 && step == 0 &&
+        (keep_gradient(result, params) != 0 || keep_layouts(rank->session, result) != 0)) {
+        return fail(rank, "out of memory for the results");
     }
     norm = adam_step(rank->adam, params, learning_rate(step, settings->steps));
     if (rank->index == 0) {
+        add_balance(rank->session, result);
+        result->documents += (double)rank->sample.documents / (double)result->steps;
         result->loss[step] = (double)loss;
         result->grad_norm[step] = norm;
         progress_show(args->progress, step + 1, (double)loss);
@@ -178,8 +227,6 @@ static int rank_train(struct rank *rank)
     rank->conversion_bytes = session_conversion_bytes(rank->session);
     if (rank->index == 0) {
         run->result->seconds = clock_seconds() - begin;
-        run->result->chain_parts = session_chain_parts(rank->session);
-        run->result->attention_max_over_mean = session_attention_balance(rank->session);
     }
     return 0;
 }
@@ -193,7 +240,7 @@ static void *rank_main(void *argument)
     return NULL;
 }
 
-/* Every step has the same traffic, so the totals divide. */
+/* Of a mean step; those of one sequence are all alike. */
 static void sum_bytes(const struct run *run)
 {
     struct run_result *const result = run->result;
@@ -258,7 +305,10 @@ static int result_init(struct run_result *result, const struct run_args *args)
         .loss = calloc(steps, sizeof(*result->loss)),
         .grad_norm = calloc(steps, sizeof(*result->grad_norm)),
     };
-    return result->loss != NULL && result->grad_norm != NULL ? 0 : -1;
+    result->attention_pairs = calloc((size_t)result->ranks, sizeof(*result->attention_pairs));
+    return result->loss != NULL && result->grad_norm != NULL && result->attention_pairs != NULL
+               ? 0
+               : -1;
 }
 
 int train_run(const struct run_args *args, struct run_result *result, char message[512])
@@ -294,5 +344,8 @@ void run_result_destroy(struct run_result *result)
     free(result->loss);
     free(result->grad_norm);
     free(result->gradient);
+    free(result->linear.parts);
+    free(result->attention.parts);
+    free(result->attention_pairs);
     *result = (struct run_result){0};
 }

@@ -11,6 +11,12 @@
 #include "settings.h"
 #include "text.h"
 
+/* Who holds what in one layout: the parts of all ranks in order of the sequence. */
+struct strip {
+    struct part *parts; /* [count] */
+    int64_t count;
+};
+
 /* What a run leaves. Bytes are those of one step, forward and backward, over all ranks. */
 struct run_result {
     const struct arrangement *arrangement;
@@ -22,10 +28,12 @@ struct run_result {
     int64_t halo_bytes;
     int64_t attention_bytes;
     int64_t conversion_bytes;
-    int64_t chain_parts;
-    double attention_max_over_mean;
-    double seconds; /* all steps, without set-up */
-    real *gradient; /* [parameters] of the first step, summed over ranks */
+    struct strip linear, attention; /* of the first step */
+    double *attention_pairs;        /* [ranks] causal (query, key) pairs, mean over the steps */
+    double attention_max_over_mean; /* busiest rank of a step, mean over the steps */
+    double documents;               /* of a pack, mean over the steps; 0: one sequence */
+    double seconds;                 /* all steps, without set-up */
+    real *gradient;                 /* [parameters] of the first step, summed over ranks */
     int64_t parameters;
 };
 
@@ -33,6 +41,7 @@ struct run_args {
     const struct plugin *plugin;
     const struct settings *settings;
     const struct text *text;
+    const struct packs *packs; /* read only if settings ask for packs */
     const struct arrangement *arrangement;
     struct progress *progress; /* NULL: silent */
 };

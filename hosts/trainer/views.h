@@ -16,11 +16,12 @@ struct view {
     struct shard shard;
     struct part *chain;
     int64_t *positions;
+    int64_t *rows_of; /* [ranks] */
 };
 
 struct views {
     struct view by_layout[VIEWS_MOST]; /* by the plugin's handle; those in use are filled */
-    double attention_balance; /* busiest rank over the mean, in causal (query, key) pairs */
+    int64_t *attention_pairs; /* [ranks] causal (query, key) pairs in the attention layout */
 };
 
 /* What to ask about. */
@@ -28,11 +29,11 @@ struct views_source {
     const struct plugin *plugin;
     const struct cplayout_batch *batch;
     int32_t rank, ranks;
-    int64_t sequence;
+    int64_t sequence;                    /* rows of all documents */
     int32_t linear, attention, boundary; /* handles */
 };
 
-/* 0, or -1 with the reason in `error`; views_destroy in both cases. */
+/* Replaces what was there. 0, or -1 with the reason in `error`; views_destroy in both cases. */
 int views_read(struct views *views, const struct views_source *source,
                struct cplayout_error *error);
 void views_destroy(struct views *views);

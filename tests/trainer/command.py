@@ -12,6 +12,7 @@ import tempfile
 TRAINER = os.environ["CPLAYOUT_TRAINER"]
 TEXT = os.path.join(os.environ["top_srcdir"], "CONTRIBUTING.md")
 QUICK = ["--steps", "2", "--seq", "64", "--text", TEXT]
+SMALL = [*QUICK, "--pattern", "M*-M"]
 # The sequence is long enough for the loss to fall on a text of a few thousand bytes.
 KEYS = {"name", "loss", "grad_norm", "linear_state_bytes", "halo_bytes", "attention_bytes",
         "conversion_bytes", "attention_max_over_mean", "seconds"}
@@ -26,6 +27,20 @@ def test(function):
 def run(*words):
     done = subprocess.run([TRAINER, *words], capture_output=True, text=True, timeout=300)
     return done.returncode, done.stdout, done.stderr
+
+
+def lengths_file(content):
+    """A file of document lengths; bytes are taken as they are."""
+    file = tempfile.NamedTemporaryFile()
+    file.write(content)
+    file.flush()
+    return file
+
+
+def refused_lengths(content, *parts):
+    """The file is named in one line, before anything is trained."""
+    with lengths_file(content) as file:
+        refused(1, ["--packed", "--lengths", file.name, *QUICK], file.name, *parts)
 
 
 def refused(status, words, *parts):
@@ -146,6 +161,155 @@ def text_of_one_sequence_is_enough():
 def length_that_does_not_divide():
     refused(1, ["--seq", "1020", "--steps", "1", "--text", TEXT], "1020", "multiple of 8", "1016",
             "1024")
+
+
+@test
+def help_tells_of_packs_and_recomputation():
+    code, out, err = run("--help")
+    assert code == 0 and err == "", err
+    for option in ("--packed", "--lengths FILE", "--recompute"):
+        assert re.search(f"^  {option} +\\w", out, re.M), option
+    assert max(map(len, out.splitlines())) <= 100
+
+
+@test
+def packed_layouts_agree():
+    code, out, err = run("--packed", "--layouts", "all", "--json", *SMALL)
+    assert code == 0 and err == "", err
+    result = json.loads(out)
+    assert result["agreement"]["holds"] is True
+    assert [r["name"] for r in result["runs"]] == ["single", "zigzag", "dual", "mirror"]
+    for r in result["runs"]:
+        assert KEYS <= set(r), KEYS - set(r)
+        assert len(r["loss"]) == 2 and min(r["loss"]) > 0, r["loss"]
+
+
+@test
+def packed_is_for_people_too():
+    code, out, err = run("--packed", "--layouts", "single,dual", *SMALL)
+    assert code == 0 and err == "", err
+    assert "The layouts agree" in out
+
+
+@test
+def packs_are_other_samples():
+    dense, packed, again = (json.loads(run("--json", *words, *SMALL)[1])["runs"][0]["loss"]
+                            for words in ([], ["--packed"], ["--packed"]))
+    assert dense != packed == again
+
+
+@test
+def recomputation_changes_nothing_but_the_way():
+    for words in ([], ["--packed"]):
+        plain, lean = (json.loads(run("--layouts", "all", "--json", *words, *more, *SMALL)[1])["runs"]
+                       for more in ([], ["--recompute"]))
+        for a, b in zip(plain, lean):
+            assert a["loss"] == b["loss"] and a["grad_norm"] == b["grad_norm"], a["name"]
+            for key in ("linear_state_bytes", "halo_bytes", "attention_bytes", "conversion_bytes"):
+                assert abs(2 * b[key] - 3 * a[key]) <= 3, (a["name"], key)
+
+
+@test
+def lengths_decide():
+    with lengths_file(b"64\n") as whole, lengths_file(b"8\n") as parts:
+        states = [json.loads(run("--packed", "--lengths", file.name, "--cp", "2", "--json",
+                                 *SMALL)[1])["runs"][0]["linear_state_bytes"]
+                  for file in (whole, parts)]
+    # Contiguous slices of 32 rows: one document crosses the border, documents of 8 do not.
+    assert states[0] > 0 == states[1], states
+
+
+@test
+def documents_of_one_token_leave_nothing_to_learn():
+    with lengths_file(b"1\n") as file:
+        code, out, err = run("--packed", "--lengths", file.name, "--layouts", "all", "--json",
+                             *SMALL)
+    assert code == 0 and err == "", err
+    for r in json.loads(out)["runs"]:
+        assert r["loss"] == [0, 0] and r["grad_norm"] == [0, 0], r
+        assert r["linear_state_bytes"] == r["halo_bytes"] == 0, r
+
+
+@test
+def ranks_that_hold_padding_alone():
+    with lengths_file(b"2\n") as file:
+        for more in ([], ["--recompute"]):
+            code, out, err = run("--packed", "--lengths", file.name, "--layouts", "all", "--json",
+                                 *more, *SMALL, "--seq", "8")
+            assert code == 0 and err == "", err
+            assert json.loads(out)["agreement"]["holds"] is True
+
+
+@test
+def lengths_of_any_line_ending():
+    losses = []
+    for content in (b"20\n7\n1\n", b"20\n7\n1", b"20\r\n7\r\n1\r\n"):
+        with lengths_file(content) as file:
+            code, out, err = run("--packed", "--lengths", file.name, "--json", *SMALL)
+            assert code == 0 and err == "", err
+            losses.append(json.loads(out)["runs"][0]["loss"])
+    assert losses[0] == losses[1] == losses[2], losses
+
+
+@test
+def lengths_without_packed():
+    with lengths_file(b"20\n") as file:
+        refused(2, ["--lengths", file.name, *SMALL], "--lengths", "--packed")
+        refused(2, ["--lengths"], "--lengths")
+
+
+@test
+def lengths_that_are_none():
+    for content, line, shown in ((b"junk\n", 1, "junk"), (b"5\n0\n", 2, "0"), (b"5\n6\n-7\n", 3, "-7"),
+                                 (b"5\n\n6\n", 2, ""), (b"1000000001\n", 1, "1000000001"),
+                                 (b"5\n99999999999999999999\n", 2, "99999999999999999999"),
+                                 (b"5\n6 7", 2, "6 7"), (b"5\r\nx\r\n", 2, "x"),
+                                 (b"1e3\n", 1, "1e3")):
+        refused_lengths(content, f"line {line}:", f"'{shown}'")
+
+
+@test
+def lengths_with_a_zero_byte():
+    refused_lengths(b"5\n12\0junk\n", "line 2:")
+
+
+@test
+def lengths_with_a_very_long_line():
+    refused_lengths(b"5\n" + b"0" * 62 + b"12\n", "line 2:")
+    refused_lengths(b"5\n" + b"x" * 5000 + b"\n", "line 2:")
+
+
+@test
+def lengths_with_returns_alone():
+    refused_lengths(b"20\r7\r1\r", "line 1:")
+
+
+@test
+def lengths_of_nothing():
+    refused_lengths(b"", "no lengths")
+
+
+@test
+def lengths_that_cannot_be_read():
+    refused(1, ["--packed", "--lengths", "/nowhere/lengths", *SMALL], "/nowhere/lengths",
+            "No such file")
+    refused(1, ["--packed", "--lengths", "/", *SMALL], "lengths /", "directory")
+    with lengths_file(b"5\n") as file:
+        os.chmod(file.name, 0)
+        if not os.access(file.name, os.R_OK):
+            refused(1, ["--packed", "--lengths", file.name, *SMALL], file.name, "denied")
+
+
+@test
+def pack_that_does_not_divide():
+    refused(1, ["--packed", "--seq", "1022", "--steps", "1", "--text", TEXT], "1022",
+            "multiple of 4", "1020", "1024")
+
+
+@test
+def pack_need_not_divide_into_chunks():
+    code, _, err = run(*SMALL, "--packed", "--seq", "60")
+    assert code == 0, err
 
 
 @test
