@@ -76,7 +76,8 @@ abi_scripts = \
 
 # Scripts that hold documents to what they say.
 docs_scripts = \
-	tests/docs/readme.sh
+	tests/docs/readme.sh \
+	tests/docs/trainer_guide.sh
 
 # Scripts that run the command named by CPLAYOUT.
 command_scripts = \

@@ -23,8 +23,9 @@
  * for that one fails too; a rank that does not may succeed, and fails in its next collective.
  *
  * A failed collective (MISMATCH, TIMEOUT, PEER) fails the context and tells the other ranks. From then
- * on its collective calls return the same error, and only destroying is left. Other errors change
- * nothing: the call can be made again.
+ * on its collective calls return the same error, and only destroying is left. So does any error in the
+ * middle of an exchange, MEMORY too, and in batch_create an ARGUMENT or MEMORY that not all ranks have
+ * alike. Other errors change nothing: the call can be made again.
  *
  * Fork. What was made before a fork belongs to the parent. In the child calls on a context, a batch
  * or a group return FORKED, and destroying one does nothing. Nothing changes for the parent.
@@ -117,7 +118,8 @@ typedef int32_t (*cplayout_check_fn)(const struct cplayout_create_args *args,
                                      struct cplayout_error *error);
 
 /*
- * Destroys a context and its schedules. The rank leaves its group: peers that wait for it get PEER.
+ * Destroys a context and its schedules. The rank leaves its local group, where peers that wait for it
+ * get PEER; over a communicator nobody is told, and they wait until their time is up.
  * Batches that are still alive may only be destroyed from then on. NULL is allowed. [any-thread],
  * never fails.
  */
@@ -185,6 +187,7 @@ typedef int32_t (*cplayout_layer_describe_fn)(const struct cplayout_schedule *sc
  *   position_ids   [B, S], row axis 1, any integer type      0
  *   loss_mask      [B, S], row axis 1, any type              0
  *   embeddings     [S, B, H], row axis 0, any type           0
+ * In packed batches the type must be able to hold it.
  */
 struct cplayout_field {
     const char *name;

@@ -49,8 +49,8 @@ static enum cpl_status check_dimensions(const struct cpl_field_spec *spec,
 {
     if (tensor->ndim != spec->ndim) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name,
-                              "field %s must be %s, it has %d dimensions", spec->name, spec->dims,
-                              tensor->ndim);
+                              "field %s must be %s, it has %d dimension%s", spec->name, spec->dims,
+                              tensor->ndim, tensor->ndim == 1 ? "" : "s");
     }
     return CPL_OK;
 }
