@@ -19,7 +19,8 @@ enum {
     CPLAYOUT_ERROR_UNSUPPORTED = 3,   /* legal, but not offered by this build or version */
     CPLAYOUT_ERROR_MEMORY = 4,        /* the allocator returned NULL */
     CPLAYOUT_ERROR_CAPACITY = 5,      /* the caller's array is too short; the count says how long */
-    CPLAYOUT_ERROR_TIMEOUT = 6,       /* a peer did not come in time; the message names it */
+    CPLAYOUT_ERROR_TIMEOUT = 6,       /* a peer did not come in time; the message names it. Over a
+                                       * communicator it may be one that waits for that one */
     CPLAYOUT_ERROR_PEER = 7,          /* a peer left or failed; the message names it and says why */
     CPLAYOUT_ERROR_MISMATCH = 8,      /* ranks disagree about what they do together */
     CPLAYOUT_ERROR_VERSION = 9,       /* host and plugin cannot work together */

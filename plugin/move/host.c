@@ -29,6 +29,7 @@ struct host {
     struct cpl_buffer frames; /* of the peers, and their messages: see start_frames */
     struct cpl_messages framing;
     void *request;
+    bool met; /* all peers have sent their frames: they are here */
 };
 
 static struct host *host_of(struct cpl_transport *transport)
@@ -49,16 +50,23 @@ static int32_t logical_rank(const struct host *host, int32_t communicator_rank)
     return rank;
 }
 
-/* Completes a message of the host: who is at fault, and where it was seen. */
+/*
+ * Completes a message of the host: who is at fault, and where it was seen. A rank that has sent its frame
+ * but not its rows may itself be waiting for the one that keeps everybody waiting.
+ */
 static enum cpl_status explain(const struct host *host, int32_t peer, struct cpl_error *error)
 {
     const struct cpl_error given = *error;
     const int32_t rank = peer >= 0 ? logical_rank(host, peer) : -1;
-    char who[64] = "";
+    char who[128] = "";
 
     if (rank >= 0 && given.status == CPL_ERROR_TIMEOUT) {
-        (void)snprintf(who, sizeof(who), "rank %d did not come within %g s: ", rank,
-                       host->base.timeout_seconds);
+        (void)snprintf(who, sizeof(who),
+                       host->met
+                           ? "rank %d came, but its rows did not come within %g s; it may wait "
+                             "for another rank: "
+                           : "rank %d did not come within %g s: ",
+                       rank, host->base.timeout_seconds);
     } else if (rank >= 0) {
         (void)snprintf(who, sizeof(who), "rank %d: ", rank);
     }
@@ -151,6 +159,7 @@ static enum cpl_status begin(struct cpl_transport *transport, const struct cpl_e
     enum cpl_status status;
 
     host->sequence++;
+    host->met = false;
     host->deadline = cpl_deadline_after(transport->timeout_seconds);
     host->mine = (struct frame){host->sequence, cpl_exchange_claim(exchange)};
     status = cpl_stage_prepare(&host->stage, exchange, error);
@@ -196,6 +205,7 @@ static enum cpl_status end(struct cpl_transport *transport, const struct cpl_exc
         status = check_frames(host, exchange->route, error);
     }
     if (status == CPL_OK) {
+        host->met = true;
         status = send_rows(host, error);
     }
     if (status == CPL_OK) {
@@ -209,6 +219,8 @@ static enum cpl_status gather(struct cpl_transport *transport, const struct cpl_
 {
     struct host *const host = host_of(transport);
     int32_t peer = -1;
+
+    host->met = false;
     const enum cpl_status status =
         host->calls.gather(host->calls.self, gather, transport->timeout_seconds, &peer, error);
 

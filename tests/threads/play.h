@@ -28,7 +28,7 @@ struct scenario {
     int32_t status;       /* of the others; those who hear of it from them get PEER */
     bool others_may_pass; /* ranks that do not meet the odd one in this call */
     const char *word;     /* in the messages of the others, beside the odd rank's number */
-    bool vague;           /* who is odd cannot be told, so nobody's number is asked for */
+    bool vague;           /* who is odd cannot always be told, but then the message says so */
 };
 
 /* Who plays: so many ranks on a transport, and which of them is the odd one. */
