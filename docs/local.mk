@@ -3,6 +3,14 @@
 
 docs_files = \
 	docs/demo-report.png \
+	docs/layouts.md \
+	docs/layouts/balanced.svg \
+	docs/layouts/contiguous.svg \
+	docs/layouts/mirror.svg \
+	docs/layouts/striped.svg \
+	docs/layouts/zigzag-packed.svg \
+	docs/layouts/zigzag-stream.svg \
+	docs/layouts/zigzag.svg \
 	docs/trainer.md
 
 if BUILD_COMMAND

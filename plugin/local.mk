@@ -30,14 +30,25 @@ plugin_base_sources = \
 	plugin/base/tensor.h
 
 plugin_plan_sources = \
+	plugin/plan/balanced.c \
+	plugin/plan/balanced.h \
 	plugin/plan/chain.c \
 	plugin/plan/chain.h \
 	plugin/plan/counts.c \
 	plugin/plan/counts.h \
 	plugin/plan/dealer.c \
 	plugin/plan/dealer.h \
+	plugin/plan/derived.c \
+	plugin/plan/derived.h \
+	plugin/plan/inverse.c \
+	plugin/plan/inverse.h \
+	plugin/plan/keys.c \
+	plugin/plan/keys.h \
 	plugin/plan/layout.c \
 	plugin/plan/layout.h \
+	plugin/plan/layouts.c \
+	plugin/plan/locals.c \
+	plugin/plan/locals.h \
 	plugin/plan/pattern.c \
 	plugin/plan/pattern.h \
 	plugin/plan/route.c \
@@ -109,9 +120,12 @@ plugin_entry_sources = \
 	plugin/entry/entry.c \
 	plugin/entry/entry.h \
 	plugin/entry/plan.h \
+	plugin/entry/plan_attention.c \
+	plugin/entry/plan_locals.c \
 	plugin/entry/plan_partition.c \
 	plugin/entry/plan_queries.c \
 	plugin/entry/plan_route.c \
+	plugin/entry/plan_table.c \
 	plugin/entry/plan_v1.c
 
 plugin_cflags = $(AM_CFLAGS) $(ANALYZER_CFLAGS) -fvisibility=hidden

@@ -6,7 +6,9 @@
 
 # Criterion programs, linked with the plugin's internals.
 unit_tests = \
+	tests/unit/test_balanced \
 	tests/unit/test_base \
+	tests/unit/test_layouts \
 	tests/unit/test_lengths \
 	tests/unit/test_packed \
 	tests/unit/test_route \
@@ -27,6 +29,7 @@ dlpack_tests = \
 
 # Plain TAP programs, because Criterion aborts under TSan. They run in every build.
 thread_tests = \
+	tests/fuzz/fuzz_plan \
 	tests/threads/adjoint \
 	tests/threads/arguments \
 	tests/threads/batches \
@@ -34,6 +37,7 @@ thread_tests = \
 	tests/threads/conversions \
 	tests/threads/converts \
 	tests/threads/copies \
+	tests/threads/derived \
 	tests/threads/ends \
 	tests/threads/failures \
 	tests/threads/forks \
@@ -49,6 +53,7 @@ thread_tests = \
 	tests/threads/samples \
 	tests/threads/shortage \
 	tests/threads/steady \
+	tests/threads/tables \
 	tests/threads/verify \
 	tests/threads/views \
 	tests/threads/views_packed \
@@ -81,6 +86,7 @@ docs_scripts = \
 
 # Scripts that run the command named by CPLAYOUT.
 command_scripts = \
+	tests/docs/layouts.py \
 	tests/tools/cases.py \
 	tests/tools/check.py \
 	tests/tools/command.py \
@@ -118,6 +124,8 @@ test_support_sources = \
 	tests/threads/mail.h \
 	tests/threads/play.c \
 	tests/threads/play.h \
+	tests/threads/scene.c \
+	tests/threads/scene.h \
 	tests/threads/tap.c \
 	tests/threads/tap.h \
 	tests/threads/wire.c \
@@ -132,8 +140,10 @@ test_data = \
 	tests/abi/layout.c \
 	tests/abi/tap.bash \
 	tests/cases/check.json \
+	tests/cases/cost.json \
 	tests/cases/map.json \
 	tests/cases/route.json \
+	tests/cases/shift.json \
 	tests/install/host.c \
 	tests/suppressions/lsan.txt \
 	tests/tools/oracle.py \

@@ -46,10 +46,10 @@ static bool parse_integer(struct args *args, enum option option, struct report *
     }
     errno = 0;
     number = strtoll(value, NULL, 10);
-    if (errno == ERANGE || number < 1 || number > row->maximum) {
+    if (errno == ERANGE || number < row->minimum || number > row->maximum) {
         problem.status = EXIT_INVALID;
-        return report_fail(report, &problem, "--%s: %s is out of range: 1 to %" PRId64, row->name,
-                           value, row->maximum);
+        return report_fail(report, &problem, "--%s: %s is out of range: %" PRId64 " to %" PRId64,
+                           row->name, value, row->minimum, row->maximum);
     }
     args->number[option] = number;
     return true;
@@ -89,7 +89,6 @@ static bool set_value(struct args *args, enum option option, const char *value,
     case KIND_FLAG:
         return parse_flag(args, option, report);
     case KIND_TEXT:
-    case KIND_LATER:
         break;
     }
     return true;
@@ -276,16 +275,6 @@ static bool check_lengths(const struct args *args, struct report *report)
 
 bool args_check(const struct args *args, struct report *report)
 {
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        if (args->text[i] != NULL && option_row((enum option)i)->kind == KIND_LATER) {
-            return report_fail(report,
-                               &(struct problem){.status = EXIT_INVALID,
-                                                 .code = "unsupported",
-                                                 .option = option_name((enum option)i)},
-                               "--%s is not supported by this version",
-                               option_name((enum option)i));
-        }
-    }
     for (int i = 0; i < OPTION_COUNT; i++) {
         if ((option_row((enum option)i)->required & args->verb_bit) != 0 && args->text[i] == NULL) {
             return fail_missing(args, (enum option)i, report);

@@ -43,7 +43,7 @@ struct words {
 bool args_parse(struct args *args, const struct words *words, struct report *report);
 void args_free(struct args *args);
 
-/* Checks that the verb has all that it needs and nothing that this version does not support. */
+/* Checks that the verb has all that it needs. */
 bool args_check(const struct args *args, struct report *report);
 
 #endif

@@ -171,6 +171,7 @@ static enum option option_of(const struct args *args, const char *field, enum op
         enum option option;
     } options[] = {
         {"layout", layout},
+        {"table", layout},
         {"sequence", packed ? rows : OPTION_SEQ},
         {"cu_seqlens", OPTION_CU_SEQLENS},
         {"cu_seqlens_padded", OPTION_CU_SEQLENS_PADDED},

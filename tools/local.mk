@@ -5,6 +5,11 @@ command_sources = \
 	tools/args.c \
 	tools/args.h \
 	tools/check.c \
+	tools/cost.c \
+	tools/cost.h \
+	tools/cost_text.c \
+	tools/dtypes.c \
+	tools/dtypes.h \
 	tools/host.c \
 	tools/host.h \
 	tools/info.c \
@@ -13,6 +18,7 @@ command_sources = \
 	tools/main.c \
 	tools/map.c \
 	tools/map.h \
+	tools/map_svg.c \
 	tools/map_text.c \
 	tools/names.c \
 	tools/names.h \
@@ -25,6 +31,7 @@ command_sources = \
 	tools/route_text.c \
 	tools/settings.c \
 	tools/settings.h \
+	tools/shift.c \
 	tools/terminal.c \
 	tools/terminal.h \
 	tools/verbs.h

@@ -35,6 +35,12 @@ static const struct verb verbs[] = {
     {"route", VERB_ROUTE, verb_route,
      "--from L --to L (--seq S | --cu-seqlens LIST) [--cp P] [--tp T]",
      "what moves between two layouts", ""},
+    {"shift", VERB_SHIFT, verb_shift,
+     "--layout L [--by K] (--seq S | --cu-seqlens LIST) [--cp P] [--tp T]",
+     "where the token some tokens later is, for every row", ""},
+    {"cost", VERB_COST, verb_cost,
+     "--layout L [--to L] (--seq S | --cu-seqlens LIST) [--cp P] [--tp T] [--hidden H --dtype D]",
+     "what a layout costs in attention, and a conversion in rows and bytes", ""},
     {"check", VERB_CHECK, verb_check, "[--NAME VALUE ...] [--config FILE]",
      "whether a configuration is valid",
      "NAME is an option of the plugin; 'cplayout info' lists them. --cp, --tp and --seq stand for "
@@ -45,7 +51,7 @@ static const struct verb verbs[] = {
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
 
 /* Verbs of the manual that this version does not have. */
-static const char *const later[] = {"shift", "cost", "plan", "grid", "trace"};
+static const char *const later[] = {"plan", "grid", "trace"};
 
 enum { LATER = sizeof(later) / sizeof(later[0]) };
 

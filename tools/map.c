@@ -133,7 +133,10 @@ bool verb_map(struct host *host, struct args *args, struct report *report)
     }
     map.partition = partition;
     host->plan->partition_describe(partition, &map.info);
-    fine = args->number[OPTION_JSON] != 0 ? print_json(&map) : map_print_text(&map);
+    fine = args->text[OPTION_SVG] == NULL || map_write_svg(&map, args);
+    if (fine) {
+        fine = args->number[OPTION_JSON] != 0 ? print_json(&map) : map_print_text(&map);
+    }
     host->plan->partition_destroy(partition);
     return fine;
 }

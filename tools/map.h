@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "args.h"
 #include "host.h"
 #include "report.h"
 
@@ -33,5 +34,8 @@ bool map_load(const struct map *map, int32_t rank, struct holding *holding);
 
 /* The text form, on standard output. */
 bool map_print_text(const struct map *map);
+
+/* The picture, to the file of --svg. */
+bool map_write_svg(const struct map *map, const struct args *args);
 
 #endif

@@ -7,23 +7,24 @@
 #include "names.h"
 
 enum {
-    VERBS_REAL = VERB_MAP | VERB_ROUTE | VERB_INFO | VERB_CHECK,
+    VERBS_REAL = VERBS_LENGTHS | VERB_INFO | VERB_CHECK,
     VERBS_ALL = VERBS_REAL | VERB_NONE,
 };
 
 static const struct option_row rows[OPTION_COUNT] = {
     [OPTION_LAYOUT] = {.name = "layout",
-                       .verbs = VERB_MAP,
-                       .required = VERB_MAP,
+                       .verbs = VERB_MAP | VERB_SHIFT | VERB_COST,
+                       .required = VERB_MAP | VERB_SHIFT | VERB_COST,
                        .value = "L",
-                       .help = "layout: contiguous, mirror or zigzag"},
+                       .help = "layout: contiguous, mirror, zigzag, zigzag-stream, striped:B or "
+                               "balanced:TOL[:CHUNK]"},
     [OPTION_FROM] = {.name = "from",
                      .verbs = VERB_ROUTE,
                      .required = VERB_ROUTE,
                      .value = "L",
                      .help = "layout that the rows are in"},
     [OPTION_TO] = {.name = "to",
-                   .verbs = VERB_ROUTE,
+                   .verbs = VERB_ROUTE | VERB_COST,
                    .required = VERB_ROUTE,
                    .value = "L",
                    .help = "layout that they go to"},
@@ -31,6 +32,7 @@ static const struct option_row rows[OPTION_COUNT] = {
                     .synonym = "seq-length",
                     .kind = KIND_INTEGER,
                     .verbs = VERBS_LENGTHS,
+                    .minimum = 1,
                     .maximum = INT64_MAX,
                     .value = "S",
                     .help = "tokens of one dense sequence"},
@@ -50,6 +52,7 @@ static const struct option_row rows[OPTION_COUNT] = {
                    .synonym = "context-parallel-size",
                    .kind = KIND_INTEGER,
                    .verbs = VERBS_LENGTHS,
+                   .minimum = 1,
                    .maximum = INT32_MAX,
                    .fallback = 1,
                    .value = "P",
@@ -58,12 +61,62 @@ static const struct option_row rows[OPTION_COUNT] = {
                    .synonym = "tensor-model-parallel-size",
                    .kind = KIND_INTEGER,
                    .verbs = VERBS_LENGTHS,
+                   .minimum = 1,
                    .maximum = INT32_MAX,
                    .fallback = 1,
                    .value = "T",
                    .help = "tensor-parallel ranks that split the rows of each of them; 1 without "
                            "sequence parallelism (1)"},
-    [OPTION_SVG] = {.name = "svg", .kind = KIND_LATER, .verbs = VERB_MAP},
+    [OPTION_BY] = {.name = "by",
+                   .kind = KIND_INTEGER,
+                   .verbs = VERB_SHIFT,
+                   .minimum = -INT64_C(0xffffffff),
+                   .maximum = INT64_C(0xffffffff),
+                   .fallback = 1,
+                   .value = "K",
+                   .help = "how many tokens later; earlier if it is negative (1)"},
+    [OPTION_HIDDEN] = {.name = "hidden",
+                       .synonym = "hidden-size",
+                       .kind = KIND_INTEGER,
+                       .verbs = VERB_COST,
+                       .minimum = 1,
+                       .maximum = INT32_MAX,
+                       .value = "H",
+                       .help = "elements of a row, for bytes"},
+    [OPTION_DTYPE] = {.name = "dtype",
+                      .verbs = VERB_COST,
+                      .value = "D",
+                      .help = "type of the elements: fp64, fp32, bf16, fp16, fp8, int64, int32 or "
+                              "int8 (bf16)"},
+    [OPTION_LINEAR_LAYERS] = {.name = "linear-layers",
+                              .kind = KIND_INTEGER,
+                              .verbs = VERB_COST,
+                              .minimum = 1,
+                              .maximum = INT32_MAX,
+                              .value = "N",
+                              .help =
+                                  "linear layers of a model, for the length at which converting "
+                                  "stops to pay; with --to, --hidden, --conversions and "
+                                  "--state-bytes"},
+    [OPTION_CONVERSIONS] = {.name = "conversions",
+                            .kind = KIND_INTEGER,
+                            .verbs = VERB_COST,
+                            .minimum = 1,
+                            .maximum = INT32_MAX,
+                            .value = "N",
+                            .help = "conversions of one forward pass (see --linear-layers)"},
+    [OPTION_STATE_BYTES] = {.name = "state-bytes",
+                            .kind = KIND_INTEGER,
+                            .verbs = VERB_COST,
+                            .minimum = 1,
+                            .maximum = INT64_MAX,
+                            .value = "M",
+                            .help = "bytes of the recurrent state of one linear layer (see "
+                                    "--linear-layers)"},
+    [OPTION_SVG] = {.name = "svg",
+                    .verbs = VERB_MAP,
+                    .value = "FILE",
+                    .help = "draw a picture, too"},
     [OPTION_CONFIG] = {.name = "config",
                        .verbs = VERB_CHECK,
                        .value = "FILE",
@@ -158,7 +211,7 @@ static void print_row(const struct option_row *row, const struct terminal *termi
 void options_print(unsigned verb_bit, const struct terminal *terminal)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
-        if ((rows[i].verbs & verb_bit) != 0 && rows[i].kind != KIND_LATER) {
+        if ((rows[i].verbs & verb_bit) != 0) {
             print_row(&rows[i], terminal);
         }
     }

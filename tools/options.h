@@ -22,6 +22,12 @@ enum option {
     OPTION_CU_SEQLENS_PADDED,
     OPTION_CP,
     OPTION_TP,
+    OPTION_BY,
+    OPTION_HIDDEN,
+    OPTION_DTYPE,
+    OPTION_LINEAR_LAYERS,
+    OPTION_CONVERSIONS,
+    OPTION_STATE_BYTES,
     OPTION_SVG,
     OPTION_CONFIG,
     OPTION_PLUGIN,
@@ -38,7 +44,9 @@ enum {
     VERB_ROUTE = 1u << 2,
     VERB_INFO = 1u << 3,
     VERB_CHECK = 1u << 4,
-    VERBS_LENGTHS = VERB_MAP | VERB_ROUTE, /* those that need lengths and ranks */
+    VERB_SHIFT = 1u << 5,
+    VERB_COST = 1u << 6,
+    VERBS_LENGTHS = VERB_MAP | VERB_ROUTE | VERB_SHIFT | VERB_COST, /* need lengths and ranks */
 };
 
 enum option_kind {
@@ -46,7 +54,6 @@ enum option_kind {
     KIND_INTEGER,
     KIND_LIST, /* of int32, with commas */
     KIND_FLAG,
-    KIND_LATER, /* an option of the manual that this version does not have yet */
 };
 
 struct option_row {
@@ -55,7 +62,8 @@ struct option_row {
     enum option_kind kind;
     unsigned verbs;    /* that take it */
     unsigned required; /* verbs that cannot do without */
-    int64_t maximum;   /* of an integer; the minimum is 1 */
+    int64_t minimum;   /* of an integer */
+    int64_t maximum;
     int64_t fallback;  /* of an integer that is not given */
     const char *value; /* what stands for the value in the help */
     const char *help;

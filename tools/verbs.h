@@ -16,6 +16,12 @@ bool verb_map(struct host *host, struct args *args, struct report *report);
 /* What moves between two layouts. */
 bool verb_route(struct host *host, struct args *args, struct report *report);
 
+/* For every row the position of a token later in its document. */
+bool verb_shift(struct host *host, struct args *args, struct report *report);
+
+/* What a layout costs, and a conversion to another. */
+bool verb_cost(struct host *host, struct args *args, struct report *report);
+
 /* A configuration by the plugin's rules; a configuration file is added to args->settings. */
 bool verb_check(struct host *host, struct args *args, struct report *report);
 

@@ -252,6 +252,96 @@ _Static_assert(_Generic(((struct cplayout_plan_interface *)0)->moves,
                "plan.moves");
 enum { locked_plan_moves };
 
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->fragment_tokens,
+                        int32_t (*)(const struct cplayout_partition *, int32_t, int64_t *, uint64_t,
+                                    uint64_t *, struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.fragment_tokens");
+enum { locked_plan_fragment_tokens };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->local_documents,
+                        int32_t (*)(const struct cplayout_partition *, int32_t,
+                                    struct cplayout_local_document *, uint64_t, uint64_t *,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.local_documents");
+enum { locked_plan_local_documents };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->local_offsets,
+                        int32_t (*)(const struct cplayout_partition *,
+                                    const struct cplayout_offsets_args *, int64_t *, uint64_t,
+                                    uint64_t *, struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.local_offsets");
+enum { locked_plan_local_offsets };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->padding_mask,
+                        int32_t (*)(const struct cplayout_partition *, int32_t, uint8_t *, uint64_t,
+                                    uint64_t *, struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.padding_mask");
+enum { locked_plan_padding_mask };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->inverse,
+                        int32_t (*)(const struct cplayout_partition *, struct cplayout_run *,
+                                    uint64_t, uint64_t *, struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.inverse");
+enum { locked_plan_inverse };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->key_extents,
+                        int32_t (*)(const struct cplayout_partition *, int32_t,
+                                    struct cplayout_key_extent *, uint64_t, uint64_t *,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.key_extents");
+enum { locked_plan_key_extents };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->attention,
+                        int32_t (*)(const struct cplayout_partition *, struct cplayout_attention *,
+                                    uint64_t, uint64_t *, struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.attention");
+enum { locked_plan_attention };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->halo_create,
+                        int32_t (*)(const struct cplayout_host *, const struct cplayout_partition *,
+                                    int64_t, struct cplayout_partition **,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.halo_create");
+enum { locked_plan_halo_create };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->shift_create,
+                        int32_t (*)(const struct cplayout_host *, const struct cplayout_partition *,
+                                    int64_t, struct cplayout_partition **,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.shift_create");
+enum { locked_plan_shift_create };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->move_columns,
+                        int32_t (*)(const struct cplayout_route *,
+                                    const struct cplayout_columns_args *, struct cplayout_columns *,
+                                    uint64_t, uint64_t *, struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.move_columns");
+enum { locked_plan_move_columns };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->cost,
+                        int32_t (*)(const struct cplayout_partition *, struct cplayout_cost *,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.cost");
+enum { locked_plan_cost };
+
+_Static_assert(_Generic(((struct cplayout_plan_interface *)0)->break_even,
+                        int32_t (*)(const struct cplayout_break_even_args *, double *,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "plan.break_even");
+enum { locked_plan_break_even };
+
 /* ---- Callbacks and the exported function ----------------------------------------------------- */
 
 _Static_assert(_Generic(((struct cplayout_host *)0)->log,

@@ -7,19 +7,16 @@
 
 #include <stdint.h>
 
-/* Least common multiple of two positive numbers whose product fits. */
-static inline int64_t cpl_lcm(int64_t a, int64_t b)
+/* Greatest common divisor of two positive numbers. */
+static inline int64_t cpl_gcd(int64_t a, int64_t b)
 {
-    int64_t x = a;
-    int64_t y = b;
+    while (b != 0) {
+        const int64_t rest = a % b;
 
-    while (y != 0) {
-        const int64_t rest = x % y;
-
-        x = y;
-        y = rest;
+        a = b;
+        b = rest;
     }
-    return a / x * b;
+    return a;
 }
 
 #endif

@@ -231,10 +231,13 @@ static int32_t role_of(const struct cpl_context *context, const char *name)
 enum cpl_status cpl_context_layout(const struct cpl_context *context, const char *name,
                                    int32_t *layout, struct cpl_error *error)
 {
+    struct cpl_layout wanted;
+    struct cpl_error problem;
     int32_t handle = role_of(context, name);
+    const bool named = handle < 0 && cpl_layout_parse(name, &wanted, &problem) == CPL_OK;
 
-    for (int32_t i = 0; i < context->layout_count && handle < 0; i++) {
-        if (strcmp(context->layouts[i]->name, name) == 0) {
+    for (int32_t i = 0; i < context->layout_count && named && handle < 0; i++) {
+        if (cpl_layout_equal(context->layouts[i], &wanted)) {
             handle = i;
         }
     }

@@ -16,14 +16,20 @@ static const char *copy_text(struct cpl_arena *arena, const char *text)
 
 _Static_assert((int)CPL_OPTION_COUNT <= (int)CPL_DIGEST_WORDS, "a word of the digest per option");
 
-/* The name of a layout option's layout; the boundary's depends on the linear one. */
-static const char *layout_name(const struct cpl_registration *registration, enum cpl_option_id id)
+/* A layout option's layout with its parameters; the boundary's depends on the linear one. */
+static uint64_t digest_layout(const struct cpl_registration *registration, enum cpl_option_id id)
 {
+    const struct cpl_layout *layout = registration->boundary;
+    char title[CPL_LAYOUT_BYTES];
+    uint64_t tolerance;
+
     if (id == CPL_OPTION_LINEAR_CP_LAYOUT) {
-        return registration->linear->name;
+        layout = registration->linear;
+    } else if (id == CPL_OPTION_ATTENTION_CP_LAYOUT) {
+        layout = registration->attention;
     }
-    return id == CPL_OPTION_ATTENTION_CP_LAYOUT ? registration->attention->name
-                                                : registration->boundary->name;
+    memcpy(&tolerance, &layout->tolerance, sizeof(tolerance)); /* the title rounds it */
+    return cpl_hash_word(cpl_hash_text(CPL_HASH_SEED, cpl_layout_title(layout, title)), tolerance);
 }
 
 /*
@@ -42,7 +48,7 @@ static uint64_t digest_option(const struct cpl_registration *registration, enum 
     case CPL_TYPE_PATTERN:
         return cpl_hash_text(CPL_HASH_SEED, value->text);
     case CPL_TYPE_LAYOUT:
-        return cpl_hash_text(CPL_HASH_SEED, layout_name(registration, id));
+        return digest_layout(registration, id);
     case CPL_TYPE_NUMBER:
         break;
     }
@@ -61,17 +67,40 @@ static uint64_t digest_options(const struct cpl_registration *registration,
     return hash;
 }
 
-static int32_t add_layout(struct cpl_context *context, const struct cpl_layout *layout)
+/* The handle of a layout, which is copied if it is new. Errors: MEMORY. */
+static enum cpl_status add_layout(struct cpl_context *context, const struct cpl_layout *layout,
+                                  int32_t *handle, struct cpl_error *error)
 {
-    int32_t handle = 0;
+    struct cpl_layout *copy;
 
-    while (handle < context->layout_count && context->layouts[handle] != layout) {
-        handle++;
+    for (*handle = 0; *handle < context->layout_count; (*handle)++) {
+        if (cpl_layout_equal(context->layouts[*handle], layout)) {
+            return CPL_OK;
+        }
     }
-    if (handle == context->layout_count) {
-        context->layouts[context->layout_count++] = layout;
+    copy = cpl_arena_take(&context->arena, 1, sizeof(*copy));
+    if (copy == NULL) {
+        return cpl_fail_memory(error);
     }
-    return handle;
+    *copy = *layout;
+    context->layouts[context->layout_count++] = copy;
+    return CPL_OK;
+}
+
+static enum cpl_status add_layouts(struct cpl_context *context,
+                                   const struct cpl_registration *registration,
+                                   struct cpl_error *error)
+{
+    struct cpl_schedule_layouts *const roles = &context->roles;
+    enum cpl_status status = add_layout(context, registration->linear, &roles->linear, error);
+
+    if (status == CPL_OK) {
+        status = add_layout(context, registration->attention, &roles->attention, error);
+    }
+    if (status == CPL_OK) {
+        status = add_layout(context, registration->boundary, &roles->boundary, error);
+    }
+    return status;
 }
 
 static enum cpl_verify verify_of(const char *text)
@@ -96,11 +125,9 @@ static enum cpl_status configure(struct cpl_context *context,
     context->pad_token = values[CPL_OPTION_PAD_TOKEN_ID].integer;
     context->pad_label = values[CPL_OPTION_PAD_LABEL].integer;
     context->verify = verify_of(values[CPL_OPTION_VERIFY_PLANS].text);
-    context->roles.linear = add_layout(context, registration->linear);
-    context->roles.attention = add_layout(context, registration->attention);
-    context->roles.boundary = add_layout(context, registration->boundary);
     context->pattern = copy_text(&context->arena, values[CPL_OPTION_HYBRID_LAYER_PATTERN].text);
-    return context->pattern != NULL ? CPL_OK : cpl_fail_memory(error);
+    return context->pattern != NULL ? add_layouts(context, registration, error)
+                                    : cpl_fail_memory(error);
 }
 
 /* How long a rank waits whose own timeout is not known, for the others must hear of that; the option's
@@ -131,7 +158,7 @@ static enum cpl_status take_options(struct cpl_context *context,
     if (status != CPL_OK) {
         return status;
     }
-    registration = cpl_registration(&options, context->ranks);
+    cpl_registration_init(&registration, &options, context->ranks);
     registration.mute = context->transport != NULL && !context->transport->gathers;
     status = cpl_rules_apply(&registration, &args->reporter, error);
     if (status == CPL_OK) {

@@ -42,7 +42,7 @@ void cpl_core_local_group_destroy(struct cplayout_local_group *group)
 
 void cpl_core_options(cplayout_option_fn visit, void *self)
 {
-    char layouts[128];
+    char layouts[CPL_LAYOUT_NAMES_BYTES];
 
     cpl_layout_names(layouts, sizeof(layouts));
     for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT && visit != NULL; id++) {

@@ -89,7 +89,7 @@ static enum cpl_status check_options(const struct cplayout_create_args *args,
     if (status != CPL_OK) {
         return status;
     }
-    registration = cpl_registration(&options, 0);
+    cpl_registration_init(&registration, &options, 0);
     return cpl_rules_apply(&registration, &reporter, error);
 }
 

@@ -147,12 +147,8 @@ int32_t cpl_plan_chain(const struct cplayout_partition *partition,
 {
     const struct cpl_table *const table = table_of(partition);
     struct cpl_error problem;
-    enum cpl_status status = cpl_require(partition, "partition", &problem);
+    enum cpl_status status = cpl_require_partition(partition, &problem);
 
-    if (status == CPL_OK && table->wanted != NULL) {
-        status = cpl_fail_field(&problem, CPL_ERROR_ARGUMENT, "partition",
-                                "a table has no chain; only a partition holds every row once");
-    }
     if (status == CPL_OK) {
         status = cpl_open_list(&(struct cpl_list){cpl_chain_parts(table), parts, capacity, count},
                                &problem);

@@ -181,3 +181,86 @@ int32_t cpl_plan_moves(const struct cplayout_route *route, const struct cplayout
     }
     return cpl_leave(status, &problem, NULL, error);
 }
+
+/* ---- Columns ---------------------------------------------------------------------------------- */
+
+static enum cpl_status check_columns(const struct cplayout_columns *columns, int32_t ranks,
+                                     const char *name, struct cpl_error *error)
+{
+    for (int32_t rank = 0; rank < ranks; rank++) {
+        if (columns[rank].first < 0 || columns[rank].count < 0 ||
+            columns[rank].first > INT64_MAX - columns[rank].count) {
+            return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                                  "%s of rank %d are %lld from %lld on, which is no range", name,
+                                  rank, (long long)columns[rank].count,
+                                  (long long)columns[rank].first);
+        }
+    }
+    return CPL_OK;
+}
+
+/* What two ranges have in common. */
+static struct cplayout_columns common(const struct cplayout_columns *a,
+                                      const struct cplayout_columns *b)
+{
+    const int64_t first = a->first > b->first ? a->first : b->first;
+    const int64_t a_end = a->first + a->count;
+    const int64_t b_end = b->first + b->count;
+    const int64_t end = a_end < b_end ? a_end : b_end;
+
+    return (struct cplayout_columns){first, end > first ? end - first : 0};
+}
+
+static enum cpl_status columns_in(const struct owned_route *route,
+                                  const struct cplayout_columns_args *args,
+                                  struct cplayout_columns_args *copy, struct cpl_moves *moves,
+                                  struct cpl_error *error)
+{
+    const struct cpl_incoming incoming = {"args", copy, sizeof(*copy)};
+    enum cpl_status status = cpl_copy_in(&incoming, args, error);
+
+    if (status == CPL_OK) {
+        status = cpl_require(copy->source, "source", error);
+    }
+    if (status == CPL_OK) {
+        status = cpl_require(copy->target, "target", error);
+    }
+    if (status == CPL_OK) {
+        status = check_columns(copy->source, route->ranks, "source", error);
+    }
+    if (status == CPL_OK) {
+        status = check_columns(copy->target, route->ranks, "target", error);
+    }
+    if (status == CPL_OK) {
+        const struct cplayout_moves_args which = {sizeof(which), copy->rank, copy->kind};
+
+        status = find_moves(route, &which, moves, error);
+    }
+    return status;
+}
+
+int32_t cpl_plan_move_columns(const struct cplayout_route *route,
+                              const struct cplayout_columns_args *args,
+                              struct cplayout_columns *columns, uint64_t capacity, uint64_t *count,
+                              struct cplayout_error *error)
+{
+    struct cplayout_columns_args copy;
+    struct cpl_moves moves = {.count = 0};
+    struct cpl_error problem;
+    enum cpl_status status = cpl_require(route, "route", &problem);
+
+    if (status == CPL_OK) {
+        status = columns_in(route_of(route), args, &copy, &moves, &problem);
+    }
+    if (status == CPL_OK) {
+        status = cpl_open_list(&(struct cpl_list){moves.count, columns, capacity, count}, &problem);
+    }
+    for (size_t i = 0; status == CPL_OK && capacity > 0 && i < moves.count; i++) {
+        const bool sent = copy.kind == CPLAYOUT_MOVES_SENT;
+        const int32_t from = sent ? copy.rank : moves.list[i].peer;
+        const int32_t to = sent ? moves.list[i].peer : copy.rank;
+
+        columns[i] = common(&copy.source[from], &copy.target[to]);
+    }
+    return cpl_leave(status, &problem, NULL, error);
+}

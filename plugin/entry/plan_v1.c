@@ -15,6 +15,19 @@ enum cpl_status cpl_check_rank(int32_t rank, int32_t ranks, struct cpl_error *er
     return CPL_OK;
 }
 
+enum cpl_status cpl_require_partition(const struct cplayout_partition *partition,
+                                      struct cpl_error *error)
+{
+    const enum cpl_status status = cpl_require(partition, "partition", error);
+
+    if (status == CPL_OK && !table_of(partition)->partition) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "partition",
+                              "this asks for a partition, which holds every row once; a table does "
+                              "not");
+    }
+    return status;
+}
+
 enum cpl_status cpl_open_list(const struct cpl_list *list, struct cpl_error *error)
 {
     if (list->count != NULL) {

@@ -46,13 +46,21 @@ bool cpl_cutter_next(struct cpl_cutter *cutter, struct cpl_part *part)
     return true;
 }
 
-/* n tokens from position `start` of their document on. */
-static int64_t pairs_of(int64_t start, int64_t n)
+int64_t cpl_pairs(int64_t start, int64_t n)
 {
     /* One of n and n - 1 is even; halving it first keeps the product below the sum. */
     const int64_t triangle = n % 2 == 0 ? n / 2 * (n - 1) : (n - 1) / 2 * n;
 
     return n * (start + 1) + triangle;
+}
+
+/* A table may hold a row again and again: pairs beyond 63 bits count as 2^63 - 1. */
+static void add_pairs(struct cpl_counts *counts, const struct cpl_part *part)
+{
+    if (__builtin_add_overflow(counts->attention_pairs, cpl_pairs(part->position, part->valid),
+                               &counts->attention_pairs)) {
+        counts->attention_pairs = INT64_MAX;
+    }
 }
 
 struct cpl_counts cpl_count_rank(const struct cpl_table *table, int32_t rank)
@@ -66,7 +74,7 @@ struct cpl_counts cpl_count_rank(const struct cpl_table *table, int32_t rank)
 
         while (cpl_cutter_next(&cutter, &part)) {
             counts.valid_rows += part.valid;
-            counts.attention_pairs += pairs_of(part.position, part.valid);
+            add_pairs(&counts, &part);
         }
     }
     return counts;

@@ -43,6 +43,9 @@ struct cpl_counts {
     int64_t attention_pairs;
 };
 
+/* Pairs of n tokens from position `start` of their document on. */
+int64_t cpl_pairs(int64_t start, int64_t n);
+
 struct cpl_counts cpl_count_rank(const struct cpl_table *table, int32_t rank);
 
 enum cpl_position_kind {

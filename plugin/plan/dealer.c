@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/dealer.h"
 
-#include <stdbool.h>
+#include <string.h>
+
+#include "base/arena.h"
 
 /* Lengthens a piece by rows that follow it on its rank, if they do. */
 static bool join(struct cpl_piece *last, const struct cpl_place *place, int64_t rows)
@@ -14,12 +16,34 @@ static bool join(struct cpl_piece *last, const struct cpl_place *place, int64_t 
     return follows;
 }
 
-/* Written member by member where it stays: a copy would have to wait for its parts. */
-static void append(struct cpl_hand *hand, int64_t start, const struct cpl_place *place,
-                   int64_t rows)
+/* Twice the room. The old array stays in the arena until its next reset. */
+__attribute__((noinline, cold)) static bool grow(struct cpl_dealer *dealer, struct cpl_hand *hand)
 {
-    struct cpl_piece *const piece = &hand->pieces[hand->count++];
+    const size_t room = hand->room < 8 ? 16 : 2 * hand->room;
+    struct cpl_piece *const pieces = cpl_arena_take_raw(dealer->arena, room, sizeof(*pieces));
 
+    if (pieces == NULL) {
+        dealer->failed = true;
+        return false;
+    }
+    if (hand->count > 0) {
+        memcpy(pieces, hand->pieces, hand->count * sizeof(*pieces));
+    }
+    hand->pieces = pieces;
+    hand->room = room;
+    return true;
+}
+
+/* Written member by member where it stays: a copy would have to wait for its parts. */
+static void append(struct cpl_dealer *dealer, struct cpl_hand *hand, int64_t start,
+                   const struct cpl_place *place, int64_t rows)
+{
+    struct cpl_piece *piece;
+
+    if (hand->count == hand->room && !grow(dealer, hand)) {
+        return;
+    }
+    piece = &hand->pieces[hand->count++];
     piece->start = start;
     piece->length = rows;
     piece->local = place->local;
@@ -32,7 +56,7 @@ static void deal_rows(struct cpl_dealer *dealer, const struct cpl_place *place, 
     struct cpl_hand *const hand = &dealer->rows;
 
     if (hand->count == 0 || !join(&hand->pieces[hand->count - 1], place, rows)) {
-        append(hand, dealer->position, place, rows);
+        append(dealer, hand, dealer->position, place, rows);
     }
     dealer->position += rows;
 }
@@ -44,7 +68,7 @@ static void deal_padding(struct cpl_dealer *dealer, const struct cpl_place *plac
     uint32_t *const last = &dealer->last_pad[place->rank];
 
     if (*last == 0 || !join(&hand->pieces[*last - 1], place, rows)) {
-        append(hand, -1, place, rows);
+        append(dealer, hand, -1, place, rows);
         *last = (uint32_t)hand->count;
     }
 }

@@ -7,8 +7,11 @@
 #ifndef CPL_PLAN_DEALER_H
 #define CPL_PLAN_DEALER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct cpl_arena;
 
 /* Consecutive rows of one logical rank: consecutive rows of the stream, or padding. */
 struct cpl_piece {
@@ -20,8 +23,9 @@ struct cpl_piece {
 
 /* Pieces in the order in which they were dealt. */
 struct cpl_hand {
-    struct cpl_piece *pieces; /* room for every piece */
+    struct cpl_piece *pieces;
     size_t count;
+    size_t room; /* grows */
 };
 
 /* A row of a logical rank. */
@@ -31,6 +35,8 @@ struct cpl_place {
 };
 
 struct cpl_dealer {
+    struct cpl_arena *arena;
+    bool failed;            /* there was no memory for more pieces */
     struct cpl_hand rows;   /* of the stream: in global order */
     struct cpl_hand pads;   /* in order of local rows within a rank */
     uint32_t *last_pad;     /* [ranks] 1 + index of a rank's last padding; NULL: there is none */
@@ -40,7 +46,7 @@ struct cpl_dealer {
     struct cpl_place *next; /* [cp] where each context-parallel rank's next row goes */
 };
 
-/* Gives the next `rows` rows to a context-parallel rank. */
+/* Gives the next `rows` rows to a context-parallel rank. Lack of memory is noted in `failed`. */
 void cpl_deal(struct cpl_dealer *dealer, int32_t cp_rank, int64_t rows);
 
 #endif

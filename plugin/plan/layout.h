@@ -2,7 +2,7 @@
 /*
  * Layouts by name: the owner rule and what it asks of a sequence. A layout deals the stream out in
  * global order; tables, windows and offsets follow from that alone. To add a layout, add one deal
- * function and one table entry in layout.c.
+ * function and one table entry in layouts.c.
  */
 #ifndef CPL_PLAN_LAYOUT_H
 #define CPL_PLAN_LAYOUT_H
@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 
+struct cpl_arena;
 struct cpl_dealer;
 struct cpl_stream;
 
@@ -22,31 +23,68 @@ struct cpl_shape {
     const struct cpl_stream *stream; /* packed documents; NULL: dense */
 };
 
+/* What a layout's name may be followed by. */
+enum cpl_parameters {
+    CPL_PARAMETERS_NONE,
+    CPL_PARAMETERS_BLOCK,     /* "striped:B" */
+    CPL_PARAMETERS_TOLERANCE, /* "balanced:TOL[:CHUNK]" */
+};
+
+/* What there is to deal. */
+struct cpl_deck {
+    int64_t rows;
+    int32_t cp;                      /* P > 1 */
+    const struct cpl_stream *stream; /* whose rows they are; of a dense sequence, one document */
+    struct cpl_arena *arena;         /* for what the deal function needs meanwhile */
+};
+
+/* An entry of the table of layouts, and after parsing a copy of it with its parameters. */
 struct cpl_layout {
     const char *name;
+    const char *form; /* how it is written, for hints: "striped:B" */
+    enum cpl_parameters parameters;
+    int64_t block;          /* striped: rows of a block; balanced: of a chunk */
+    double tolerance;       /* balanced: attention work of the busiest rank is at most 1 + this */
     int32_t chunks;         /* a sequence must divide into this many chunks per rank */
+    bool blocks;            /* and into blocks per rank */
     bool per_document;      /* packed: dealt inside every document, which is padded to divide */
     bool follows_rank;      /* slice r of the scan lies on rank r, or the host undoes it itself */
     bool two_chunk_kernels; /* attention kernels made for zigzag can run on it */
-    /* Deals `rows` rows chunk by chunk (rows / (P * chunks) each), in global order. P > 1. */
-    void (*deal)(int64_t rows, int32_t cp, struct cpl_dealer *dealer);
+    /* Deals all rows, in global order. Errors: MEMORY. */
+    enum cpl_status (*deal)(const struct cpl_layout *layout, const struct cpl_deck *deck,
+                            struct cpl_dealer *dealer, struct cpl_error *error);
 };
 
-/* NULL if there is no such layout. */
+/* The entry of a name without parameters; NULL if there is none. */
 const struct cpl_layout *cpl_layout_find(const char *name);
 
-/* The index-th layout of the table, NULL past its end. */
+/*
+ * A layout by its name and parameters, "balanced:0.05". Errors: ARGUMENT, with what is wrong with it
+ * and what there is.
+ */
+enum cpl_status cpl_layout_parse(const char *text, struct cpl_layout *layout,
+                                 struct cpl_error *error);
+
+/* The index-th entry of the table, NULL past its end. */
 const struct cpl_layout *cpl_layout_at(size_t index);
+
+/* Whether two layouts are one: the same entry with the same parameters. */
+bool cpl_layout_equal(const struct cpl_layout *a, const struct cpl_layout *b);
+
+/* Name and parameters, defaults filled in: "striped:16". */
+enum { CPL_LAYOUT_BYTES = 64 };
+const char *cpl_layout_title(const struct cpl_layout *layout, char text[CPL_LAYOUT_BYTES]);
 
 /* Whether a layout deals inside every document. One rank holds the stream as it is. */
 bool cpl_layout_deals_documents(const struct cpl_layout *layout, int32_t cp);
 
-/* "contiguous, mirror, zigzag", for hints. */
+/* "contiguous, mirror, zigzag, ...", for hints. */
+enum { CPL_LAYOUT_NAMES_BYTES = 128 };
 void cpl_layout_names(char *text, size_t bytes);
 
 /*
- * What S must be a multiple of: P*T, and for zigzag lcm(2P, P*T). At P = 1 it is T. The product of
- * cp and tp has been checked.
+ * What S must be a multiple of: P*T, for zigzag lcm(2P, P*T), for striped:B lcm(P*B, P*T). At P = 1 it
+ * is T. The product of cp and tp has been checked. A unit above all lengths stands for any such.
  */
 int64_t cpl_layout_unit(const struct cpl_layout *layout, int32_t cp, int32_t tp);
 
@@ -59,6 +97,9 @@ enum cpl_status cpl_tokens_check(uint64_t tokens, const char *field, struct cpl_
 
 /* The multiples of `unit` next to a length that is none: "1016 and 1024", never 0. */
 void cpl_nearest_lengths(char text[64], int64_t length, int64_t unit);
+
+/* Checks P and T. */
+enum cpl_status cpl_ranks_check(const struct cpl_shape *shape, struct cpl_error *error);
 
 /*
  * Checks P, T, S and that the layout can hold S, or the stream if it pads nothing itself. Messages

@@ -198,8 +198,7 @@ static enum cpl_status build_moves(const struct overlay *overlay, struct cpl_are
 static enum cpl_status check_tables(const struct cpl_table *source, const struct cpl_table *target,
                                     struct cpl_error *error)
 {
-    if (source->cp != target->cp || source->tp != target->tp ||
-        source->stream.rows != target->stream.rows) {
+    if (source->ranks != target->ranks || source->stream.rows != target->stream.rows) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "target",
                               "a route stays on its ranks and its stream: source has %" PRId64
                               " rows, P = %d, T = %d, target %" PRId64 ", P = %d, T = %d",
@@ -212,7 +211,7 @@ static enum cpl_status check_tables(const struct cpl_table *source, const struct
                               " rows",
                               source->stream.rows);
     }
-    if (source->wanted != NULL) {
+    if (!source->partition) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "source",
                               "the source of a route must be a partition");
     }

@@ -136,16 +136,18 @@ static void layout_unknown(struct run *run)
         CPL_OPTION_ATTENTION_CP_LAYOUT,
         CPL_OPTION_BOUNDARY_CP_LAYOUT,
     };
-    char names[128];
+    char names[CPL_LAYOUT_NAMES_BYTES];
+    struct cpl_layout layout;
+    struct cpl_error error;
 
     cpl_layout_names(names, sizeof(names));
     for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
         const struct cpl_option_value *const value = value_of(run, ids[i]);
         const bool unset = value->text[0] == '\0' && !value->given;
 
-        if (value->usable && !unset && cpl_layout_find(value->text) == NULL) {
-            fire(run, name_of(ids[i]), hint("layouts: %s", names), "%s names no layout: '%.64s'",
-                 name_of(ids[i]), value->text);
+        if (value->usable && !unset && cpl_layout_parse(value->text, &layout, &error) != CPL_OK) {
+            fire(run, name_of(ids[i]), hint("layouts: %s", names), "%s: %s", name_of(ids[i]),
+                 error.message);
         }
     }
 }
@@ -182,6 +184,7 @@ static void attention_layout_unsupported(struct run *run)
 {
     const struct cpl_option_value *const accepts = value_of(run, CPL_OPTION_ATTENTION_ACCEPTS);
     const struct cpl_layout *const layout = run->registration->attention;
+    char title[CPL_LAYOUT_BYTES];
 
     if (cp_of(run) < 2 || !accepts->usable || layout == NULL || layout->two_chunk_kernels ||
         strcmp(accepts->text, "any") == 0) {
@@ -190,13 +193,15 @@ static void attention_layout_unsupported(struct run *run)
     fire(run, name_of(CPL_OPTION_ATTENTION_CP_LAYOUT),
          hint("set attention_cp_layout to zigzag, or attention_accepts to any if the kernel takes "
               "arbitrary fragments"),
-         "attention layout '%s' does not fit a kernel that takes two zigzag chunks", layout->name);
+         "attention layout '%s' does not fit a kernel that takes two zigzag chunks",
+         cpl_layout_title(layout, title));
 }
 
 static void linear_chain_unsupported(struct run *run)
 {
     const struct cpl_option_value *const chain = value_of(run, CPL_OPTION_LINEAR_CHAIN);
     const struct cpl_layout *const layout = run->registration->linear;
+    char title[CPL_LAYOUT_BYTES];
 
     if (cp_of(run) < 2 || !chain->usable || layout == NULL || layout->follows_rank ||
         strcmp(chain->text, "table") == 0) {
@@ -206,7 +211,7 @@ static void linear_chain_unsupported(struct run *run)
          hint("set linear_chain to table if the scan follows the chain, or linear_cp_layout to "
               "contiguous"),
          "linear layout '%s' does not keep slice r on rank r, which linear_chain = rank assumes",
-         layout->name);
+         cpl_layout_title(layout, title));
 }
 
 /* What a sequence must be a multiple of to fit every layout in use; 0 if one is unknown. */
@@ -282,23 +287,26 @@ static const struct rule rules[] = {
 };
 
 /* NULL if the option is not usable or names no layout. */
-static const struct cpl_layout *layout_of(const struct cpl_options *options, enum cpl_option_id id)
+static const struct cpl_layout *layout_of(const struct cpl_options *options, enum cpl_option_id id,
+                                          struct cpl_layout *layout)
 {
-    return options->values[id].usable ? cpl_layout_find(options->values[id].text) : NULL;
+    const struct cpl_option_value *const value = &options->values[id];
+    struct cpl_error error;
+
+    return value->usable && cpl_layout_parse(value->text, layout, &error) == CPL_OK ? layout : NULL;
 }
 
-struct cpl_registration cpl_registration(const struct cpl_options *options, int32_t group_ranks)
+void cpl_registration_init(struct cpl_registration *registration, const struct cpl_options *options,
+                           int32_t group_ranks)
 {
-    const struct cpl_layout *const linear = layout_of(options, CPL_OPTION_LINEAR_CP_LAYOUT);
+    struct cpl_layout *const parsed = registration->parsed;
     const bool bounded = options->values[CPL_OPTION_BOUNDARY_CP_LAYOUT].given;
 
-    return (struct cpl_registration){
-        .options = options,
-        .group_ranks = group_ranks,
-        .linear = linear,
-        .attention = layout_of(options, CPL_OPTION_ATTENTION_CP_LAYOUT),
-        .boundary = bounded ? layout_of(options, CPL_OPTION_BOUNDARY_CP_LAYOUT) : linear,
-    };
+    *registration = (struct cpl_registration){.options = options, .group_ranks = group_ranks};
+    registration->linear = layout_of(options, CPL_OPTION_LINEAR_CP_LAYOUT, &parsed[0]);
+    registration->attention = layout_of(options, CPL_OPTION_ATTENTION_CP_LAYOUT, &parsed[1]);
+    registration->boundary = bounded ? layout_of(options, CPL_OPTION_BOUNDARY_CP_LAYOUT, &parsed[2])
+                                     : registration->linear;
 }
 
 enum cpl_status cpl_rules_apply(const struct cpl_registration *registration,

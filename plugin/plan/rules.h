@@ -18,10 +18,12 @@ struct cpl_registration {
     const struct cpl_layout *linear; /* NULL where the option names none */
     const struct cpl_layout *attention;
     const struct cpl_layout *boundary;
+    struct cpl_layout parsed[3]; /* which the pointers lead to */
 };
 
-/* Looks the layouts up. `options` is borrowed. */
-struct cpl_registration cpl_registration(const struct cpl_options *options, int32_t group_ranks);
+/* Looks the layouts up. `options` is borrowed. The record must stay where it is. */
+void cpl_registration_init(struct cpl_registration *registration, const struct cpl_options *options,
+                           int32_t group_ranks);
 
 /*
  * Applies every rule and reports all findings. OK if none is an error; otherwise CONFIGURATION, with

@@ -130,7 +130,10 @@ static enum cpl_status pad_documents(struct cpl_table *table, const struct cpl_l
     return CPL_OK;
 }
 
-/* Room for the pieces: chunks of all documents, and one cut per border between two windows. */
+/*
+ * Room for the pieces as most layouts need it: chunks of all documents, and one cut per border between
+ * two windows. The others grow.
+ */
 static enum cpl_status make_room(const struct cpl_table *table, const struct cpl_layout *layout,
                                  struct cpl_dealer *dealer, struct cpl_arena *arena,
                                  struct cpl_error *error)
@@ -142,10 +145,13 @@ static enum cpl_status make_room(const struct cpl_table *table, const struct cpl
     const size_t rows = (size_t)table->stream.rows;
     const size_t pads = (size_t)table->padded[table->stream.count] - rows;
 
+    dealer->arena = arena;
+    dealer->rows.room = most < rows ? most : rows;
+    dealer->pads.room = most < pads ? most : pads;
     dealer->rows.pieces =
-        cpl_arena_take_raw(arena, most < rows ? most : rows, sizeof(*dealer->rows.pieces));
+        cpl_arena_take_raw(arena, dealer->rows.room, sizeof(*dealer->rows.pieces));
     dealer->pads.pieces =
-        cpl_arena_take_raw(arena, most < pads ? most : pads, sizeof(*dealer->pads.pieces));
+        cpl_arena_take_raw(arena, dealer->pads.room, sizeof(*dealer->pads.pieces));
     dealer->last_pad =
         cpl_arena_take(arena, pads > 0 ? (size_t)table->ranks : 0, sizeof(*dealer->last_pad));
     dealer->next = cpl_arena_take(arena, (size_t)table->cp, sizeof(*dealer->next));
@@ -159,29 +165,52 @@ static enum cpl_status make_room(const struct cpl_table *table, const struct cpl
     return CPL_OK;
 }
 
-static void deal_all(const struct cpl_table *table, const struct cpl_layout *layout,
-                     struct cpl_dealer *dealer)
+static enum cpl_status deal_documents(const struct cpl_table *table,
+                                      const struct cpl_layout *layout, struct cpl_dealer *dealer,
+                                      struct cpl_error *error)
 {
-    if (cpl_layout_deals_documents(layout, table->cp)) {
-        for (size_t i = 0; i < table->stream.count; i++) {
-            dealer->end += table->stream.documents[i].length;
-            layout->deal(table->padded[i + 1] - table->padded[i], table->cp, dealer);
-        }
-        return;
+    struct cpl_deck deck = {.cp = table->cp, .stream = &table->stream, .arena = dealer->arena};
+    enum cpl_status status = CPL_OK;
+
+    for (size_t i = 0; i < table->stream.count && status == CPL_OK; i++) {
+        deck.rows = table->padded[i + 1] - table->padded[i];
+        dealer->end += table->stream.documents[i].length;
+        status = layout->deal(layout, &deck, dealer, error);
     }
+    return status;
+}
+
+static enum cpl_status deal_stream(const struct cpl_table *table, const struct cpl_layout *layout,
+                                   struct cpl_dealer *dealer, struct cpl_error *error)
+{
+    const struct cpl_deck deck = {.rows = table->stream.rows,
+                                  .cp = table->cp,
+                                  .stream = &table->stream,
+                                  .arena = dealer->arena};
+
     dealer->end = table->stream.rows;
-    if (table->cp == 1) {
-        cpl_deal(dealer, 0, table->stream.rows);
-    } else {
-        layout->deal(table->stream.rows, table->cp, dealer);
+    if (table->cp > 1) {
+        return layout->deal(layout, &deck, dealer, error);
     }
+    cpl_deal(dealer, 0, table->stream.rows);
+    return CPL_OK;
+}
+
+static enum cpl_status deal_all(const struct cpl_table *table, const struct cpl_layout *layout,
+                                struct cpl_dealer *dealer, struct cpl_error *error)
+{
+    const enum cpl_status status = cpl_layout_deals_documents(layout, table->cp)
+                                       ? deal_documents(table, layout, dealer, error)
+                                       : deal_stream(table, layout, dealer, error);
+
+    return status == CPL_OK && dealer->failed ? cpl_fail_memory(error) : status;
 }
 
 enum cpl_status cpl_table_build(struct cpl_table *table, const struct cpl_layout *layout,
                                 const struct cpl_shape *shape, struct cpl_arena *arena,
                                 struct cpl_error *error)
 {
-    struct cpl_table built = {.cp = shape->cp, .tp = shape->tp};
+    struct cpl_table built = {.cp = shape->cp, .tp = shape->tp, .partition = true};
     struct cpl_dealer dealer = {.position = 0};
     enum cpl_status status = cpl_shape_check(layout, shape, error);
 
@@ -189,6 +218,7 @@ enum cpl_status cpl_table_build(struct cpl_table *table, const struct cpl_layout
         return status;
     }
     built.ranks = shape->cp * shape->tp;
+    built.by_document = cpl_layout_deals_documents(layout, shape->cp);
     if (shape->stream != NULL) {
         built.stream = *shape->stream;
     } else {
@@ -204,8 +234,10 @@ enum cpl_status cpl_table_build(struct cpl_table *table, const struct cpl_layout
         return status;
     }
     dealer.window = built.padded[built.stream.count] / built.ranks;
-    deal_all(&built, layout, &dealer);
-    status = cpl_table_finish(&built, &dealer.rows, &dealer.pads, arena, error);
+    status = deal_all(&built, layout, &dealer, error);
+    if (status == CPL_OK) {
+        status = cpl_table_finish(&built, &dealer.rows, &dealer.pads, arena, error);
+    }
     if (status == CPL_OK) {
         *table = built;
     }
@@ -240,21 +272,13 @@ int64_t cpl_table_rows(const struct cpl_table *table, int32_t rank)
     return rows > pads ? rows : pads;
 }
 
-/* Reads a rank's pieces in local order: rows and padding interleaved. */
-struct reader {
-    const struct cpl_table *table;
-    int32_t rank;
-    size_t row; /* next of each kind */
-    size_t pad;
-};
-
 static const struct cpl_piece *next_of(const struct cpl_pieces *pieces, int32_t rank, size_t index)
 {
     return index < cpl_pieces_count(pieces, rank) ? cpl_pieces_at(pieces, rank, index) : NULL;
 }
 
-/* false at the end. */
-static bool read_fragment(struct reader *reader, struct cpl_fragment *fragment)
+/* One piece, rows and padding interleaved; false at the end. */
+static bool read_piece(struct cpl_fragment_reader *reader, struct cpl_fragment *fragment)
 {
     const struct cpl_table *const table = reader->table;
     const struct cpl_piece *const row = next_of(&table->rows, reader->rank, reader->row);
@@ -271,8 +295,8 @@ static bool read_fragment(struct reader *reader, struct cpl_fragment *fragment)
     return true;
 }
 
-/* The same for a wanted table, which remembers what was asked for. */
-static bool read_wanted(struct reader *reader, struct cpl_fragment *fragment)
+/* The same where a table remembers what was asked for. */
+static bool read_wanted(struct cpl_fragment_reader *reader, struct cpl_fragment *fragment)
 {
     const struct cpl_table *const table = reader->table;
     const size_t index = table->wanted_first[reader->rank] + reader->row;
@@ -291,23 +315,41 @@ static bool continues(const struct cpl_fragment *last, const struct cpl_fragment
                              : last->start >= 0 && last->start + last->length == next->start;
 }
 
+static bool read_any(struct cpl_fragment_reader *reader, struct cpl_fragment *fragment)
+{
+    return reader->table->wanted != NULL ? read_wanted(reader, fragment)
+                                         : read_piece(reader, fragment);
+}
+
+bool cpl_fragment_next(struct cpl_fragment_reader *reader, struct cpl_fragment *fragment)
+{
+    struct cpl_fragment next;
+
+    if (reader->ahead.length == 0 && !read_any(reader, &reader->ahead)) {
+        return false;
+    }
+    *fragment = reader->ahead;
+    reader->ahead.length = 0;
+    while (read_any(reader, &next)) {
+        if (!continues(fragment, &next)) {
+            reader->ahead = next;
+            break;
+        }
+        fragment->length += next.length;
+    }
+    return true;
+}
+
 size_t cpl_table_fragments(const struct cpl_table *table, int32_t rank,
                            struct cpl_fragment *fragments, size_t capacity)
 {
-    struct reader reader = {.table = table, .rank = rank};
-    struct cpl_fragment last = {.length = 0};
-    struct cpl_fragment next;
+    struct cpl_fragment_reader reader = {.table = table, .rank = rank};
+    struct cpl_fragment fragment;
     size_t count = 0;
 
-    while (table->wanted != NULL ? read_wanted(&reader, &next) : read_fragment(&reader, &next)) {
-        if (count > 0 && continues(&last, &next)) {
-            last.length += next.length;
-        } else {
-            last = next;
-            count++;
-        }
-        if (count <= capacity) {
-            fragments[count - 1] = last;
+    for (; cpl_fragment_next(&reader, &fragment); count++) {
+        if (count < capacity) {
+            fragments[count] = fragment;
         }
     }
     return count;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A table: which rank holds which rows of the stream, in which local order, as intervals. A
- * partition is a table that holds every row once: a layout applied to a stream. A wanted table is any
- * other: it may overlap, leave out and pad. Immutable once built; its memory is the arena's.
+ * partition is a table that holds every row once: a layout applied to a stream, or the host's own. A
+ * wanted table is any other: it may overlap, leave out and pad. Immutable once built; its memory is the
+ * arena's.
  */
 #ifndef CPL_PLAN_TABLE_H
 #define CPL_PLAN_TABLE_H
@@ -35,8 +36,11 @@ struct cpl_table {
     struct cpl_pieces pads; /* padding that the layout adds; by local row within a rank */
     const int64_t *reach;   /* [rows.count] furthest end up to each piece; NULL: ends ascend too */
     const int64_t *padded;  /* [documents + 1] offsets of the documents as the layout pads them */
-    const struct cpl_fragment *wanted; /* of a wanted table, rank after rank; NULL: a partition */
+    bool partition;         /* holds every row of the stream once */
+    bool by_document;       /* the layout pads and deals inside every document */
+    const struct cpl_fragment *wanted; /* what was asked for, rank after rank; NULL: a layout */
     const size_t *wanted_first;        /* [ranks + 1] where each rank begins in wanted */
+    const int64_t *rows_before;        /* [ranks + 1] local rows of all ranks before; of wanted */
     uint64_t identity;                 /* hash of the content, never 0 */
 };
 
@@ -57,10 +61,19 @@ const struct cpl_piece *cpl_pieces_at(const struct cpl_pieces *pieces, int32_t r
 /* Local rows of a rank, padding included. */
 int64_t cpl_table_rows(const struct cpl_table *table, int32_t rank);
 
-/*
- * Fragments of a rank in local order, neighbours that touch joined. Returns how many there are and
- * writes up to `capacity` of them.
- */
+/* Reads a rank's fragments in local order, neighbours that touch joined. */
+struct cpl_fragment_reader {
+    const struct cpl_table *table;
+    int32_t rank;
+    size_t row; /* next of each kind; zeroed to begin with */
+    size_t pad;
+    struct cpl_fragment ahead; /* length 0: none */
+};
+
+/* false at the end. */
+bool cpl_fragment_next(struct cpl_fragment_reader *reader, struct cpl_fragment *fragment);
+
+/* All fragments of a rank. Returns how many there are and writes up to `capacity` of them. */
 size_t cpl_table_fragments(const struct cpl_table *table, int32_t rank,
                            struct cpl_fragment *fragments, size_t capacity);
 

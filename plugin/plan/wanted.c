@@ -70,8 +70,9 @@ static enum cpl_status want_rank(struct maker *maker, const struct cpl_fragment 
     return CPL_OK;
 }
 
+/* `before` gets the rows of all ranks before each one. */
 static enum cpl_status want_all(const struct cpl_table *table, const struct cpl_wanted *wanted,
-                                struct cpl_dealer *dealer, struct cpl_error *error)
+                                struct cpl_dealer *dealer, int64_t *before, struct cpl_error *error)
 {
     const struct cpl_fragment *fragments = wanted->fragments;
     struct maker maker = {.stream = &table->stream, .dealer = dealer};
@@ -82,6 +83,7 @@ static enum cpl_status want_all(const struct cpl_table *table, const struct cpl_
 
         status = want_rank(&maker, fragments, count, rank, error);
         fragments += count;
+        before[rank + 1] = maker.total;
     }
     return status;
 }
@@ -163,6 +165,7 @@ enum cpl_status cpl_wanted_build(struct cpl_table *table, const struct cpl_table
                               .ranks = partition->ranks,
                               .padded = partition->padded};
     struct cpl_dealer dealer = {.position = 0};
+    int64_t *const before = cpl_arena_take(arena, (size_t)built.ranks + 1, sizeof(*before));
     size_t total;
     enum cpl_status status = count_all(wanted, built.ranks, &total, error);
 
@@ -174,19 +177,106 @@ enum cpl_status cpl_wanted_build(struct cpl_table *table, const struct cpl_table
     }
     dealer.rows.pieces = cpl_arena_take(arena, total, sizeof(*dealer.rows.pieces));
     dealer.pads.pieces = cpl_arena_take(arena, total, sizeof(*dealer.pads.pieces));
-    if (dealer.rows.pieces == NULL || dealer.pads.pieces == NULL) {
+    if (dealer.rows.pieces == NULL || dealer.pads.pieces == NULL || before == NULL) {
         return cpl_fail_memory(error);
     }
-    status = want_all(&built, wanted, &dealer, error);
+    status = want_all(&built, wanted, &dealer, before, error);
     if (status != CPL_OK) {
         return status;
     }
     qsort(dealer.rows.pieces, dealer.rows.count, sizeof(*dealer.rows.pieces), compare_pieces);
+    built.rows_before = before;
     built.reach = reach_of(&dealer.rows, arena);
     status = built.reach != NULL
                  ? cpl_table_finish(&built, &dealer.rows, &dealer.pads, arena, error)
                  : cpl_fail_memory(error);
     if (status == CPL_OK) {
+        *table = built;
+    }
+    return status;
+}
+
+/* ---- Partitions -------------------------------------------------------------------------------- */
+
+/* Pieces come by start: each must begin where the one before it ends. */
+static enum cpl_status check_cover(const struct cpl_table *table, struct cpl_error *error)
+{
+    int64_t next = 0;
+    int32_t holder = -1;
+
+    for (size_t i = 0; i < table->rows.count; i++) {
+        const struct cpl_piece *const piece = &table->rows.list[i];
+
+        if (piece->start > next) {
+            break;
+        }
+        if (piece->start < next) {
+            return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "table",
+                                  "row %" PRId64
+                                  " is held twice, by rank %d and rank %d; a partition "
+                                  "holds every row once",
+                                  piece->start, holder, piece->rank);
+        }
+        next = piece->start + piece->length;
+        holder = piece->rank;
+    }
+    return next == table->stream.rows ? CPL_OK
+                                      : cpl_fail_field(error, CPL_ERROR_ARGUMENT, "table",
+                                                       "row %" PRId64 " of %" PRId64
+                                                       " is held by no rank; a partition holds "
+                                                       "every row once",
+                                                       next, table->stream.rows);
+}
+
+/* The host pads as it likes; documents keep their offsets. */
+static enum cpl_status keep_offsets(struct cpl_table *table, struct cpl_arena *arena,
+                                    struct cpl_error *error)
+{
+    int64_t *const offsets = cpl_arena_take(arena, table->stream.count + 1, sizeof(*offsets));
+
+    if (offsets == NULL) {
+        return cpl_fail_memory(error);
+    }
+    for (size_t i = 0; i < table->stream.count; i++) {
+        offsets[i + 1] = table->stream.documents[i].start + table->stream.documents[i].length;
+    }
+    table->padded = offsets;
+    return CPL_OK;
+}
+
+static enum cpl_status take_stream(struct cpl_table *table, const struct cpl_shape *shape,
+                                   struct cpl_arena *arena, struct cpl_error *error)
+{
+    if (shape->stream == NULL) {
+        return cpl_stream_dense(&table->stream, shape->tokens, arena, error);
+    }
+    table->stream = *shape->stream;
+    return CPL_OK;
+}
+
+enum cpl_status cpl_wanted_partition(struct cpl_table *table, const struct cpl_shape *shape,
+                                     const struct cpl_wanted *wanted, struct cpl_arena *arena,
+                                     struct cpl_error *error)
+{
+    struct cpl_table base = {.cp = shape->cp, .tp = shape->tp};
+    struct cpl_table built;
+    enum cpl_status status = cpl_ranks_check(shape, error);
+
+    if (status == CPL_OK) {
+        base.ranks = shape->cp * shape->tp;
+        status = take_stream(&base, shape, arena, error);
+    }
+    if (status == CPL_OK) {
+        status = keep_offsets(&base, arena, error);
+    }
+    if (status == CPL_OK) {
+        status = cpl_wanted_build(&built, &base, wanted, arena, error);
+    }
+    if (status == CPL_OK) {
+        status = check_cover(&built, error);
+    }
+    if (status == CPL_OK) {
+        built.partition = true;
         *table = built;
     }
     return status;

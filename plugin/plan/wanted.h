@@ -23,4 +23,12 @@ enum cpl_status cpl_wanted_build(struct cpl_table *table, const struct cpl_table
                                  const struct cpl_wanted *wanted, struct cpl_arena *arena,
                                  struct cpl_error *error);
 
+/*
+ * The host's own partition of a shape: a table that holds every row once. What is given is copied.
+ * Errors: ARGUMENT (as above, or a row that is left out or held twice), MEMORY.
+ */
+enum cpl_status cpl_wanted_partition(struct cpl_table *table, const struct cpl_shape *shape,
+                                     const struct cpl_wanted *wanted, struct cpl_arena *arena,
+                                     struct cpl_error *error);
+
 #endif

@@ -302,6 +302,7 @@ static void print_partition_structs(void)
     MEMBER(cplayout_partition_args, tp);
     MEMBER(cplayout_partition_args, samples);
     MEMBER(cplayout_partition_args, sample_count);
+    MEMBER(cplayout_partition_args, table);
 
     FIXED(cplayout_lengths);
     MEMBER(cplayout_lengths, cu_seqlens);
@@ -347,6 +348,65 @@ static void print_partition_structs(void)
     MEMBER(cplayout_chain_part, document);
     MEMBER(cplayout_chain_part, rank);
     MEMBER(cplayout_chain_part, reserved);
+}
+
+static void print_local_structs(void)
+{
+    FIXED(cplayout_local_document);
+    MEMBER(cplayout_local_document, document);
+    MEMBER(cplayout_local_document, local);
+    MEMBER(cplayout_local_document, rows);
+    MEMBER(cplayout_local_document, tokens);
+
+    GROWS(cplayout_offsets_args);
+    MEMBER(cplayout_offsets_args, size);
+    MEMBER(cplayout_offsets_args, rank);
+    MEMBER(cplayout_offsets_args, kind);
+
+    FIXED(cplayout_run);
+    MEMBER(cplayout_run, start);
+    MEMBER(cplayout_run, at);
+    MEMBER(cplayout_run, rows);
+
+    FIXED(cplayout_key_extent);
+    MEMBER(cplayout_key_extent, local);
+    MEMBER(cplayout_key_extent, queries);
+    MEMBER(cplayout_key_extent, first_key);
+    MEMBER(cplayout_key_extent, position);
+
+    FIXED(cplayout_attention);
+    MEMBER(cplayout_attention, pairs);
+    MEMBER(cplayout_attention, key_rows);
+}
+
+static void print_cost_structs(void)
+{
+    FIXED(cplayout_columns);
+    MEMBER(cplayout_columns, first);
+    MEMBER(cplayout_columns, count);
+
+    GROWS(cplayout_columns_args);
+    MEMBER(cplayout_columns_args, size);
+    MEMBER(cplayout_columns_args, rank);
+    MEMBER(cplayout_columns_args, kind);
+    MEMBER(cplayout_columns_args, source);
+    MEMBER(cplayout_columns_args, target);
+
+    GROWS(cplayout_cost);
+    MEMBER(cplayout_cost, size);
+    MEMBER(cplayout_cost, max_over_mean);
+    MEMBER(cplayout_cost, padding_rows);
+    MEMBER(cplayout_cost, key_rows);
+
+    GROWS(cplayout_break_even_args);
+    MEMBER(cplayout_break_even_args, size);
+    MEMBER(cplayout_break_even_args, cp);
+    MEMBER(cplayout_break_even_args, linear_layers);
+    MEMBER(cplayout_break_even_args, conversions);
+    MEMBER(cplayout_break_even_args, reserved);
+    MEMBER(cplayout_break_even_args, state_bytes);
+    MEMBER(cplayout_break_even_args, row_bytes);
+    MEMBER(cplayout_break_even_args, share);
 }
 
 static void print_route_structs(void)
@@ -447,6 +507,8 @@ static void print_call_constants(void)
     CONSTANT(CPLAYOUT_MOVES_SENT);
     CONSTANT(CPLAYOUT_MOVES_RECEIVED);
     CONSTANT(CPLAYOUT_MOVES_PADS);
+    CONSTANT(CPLAYOUT_OFFSETS_LOGICAL);
+    CONSTANT(CPLAYOUT_OFFSETS_PHYSICAL);
     CONSTANT(CPLAYOUT_POSITIONS_GLOBAL);
     CONSTANT(CPLAYOUT_POSITIONS_DOCUMENT);
 }
@@ -472,7 +534,9 @@ int main(void)
     print_core_structs();
     print_batch_interface_structs();
     print_partition_structs();
+    print_local_structs();
     print_route_structs();
+    print_cost_structs();
     print_plan_interface_structs();
     print_loader_structs();
     print_version_constants();

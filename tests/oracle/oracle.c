@@ -43,6 +43,18 @@ static int32_t owner_zigzag(int64_t token, int64_t tokens, int32_t cp)
     abort();
 }
 
+/* B of "striped:B", 0 for any other layout. */
+static int64_t block_of(const char *layout)
+{
+    return strncmp(layout, "striped:", 8) == 0 ? strtoll(layout + 8, NULL, 10) : 0;
+}
+
+/* The stream alone decides in zigzag-stream, so that for a dense sequence it is zigzag. */
+static bool has_zigzag_chunks(const char *layout)
+{
+    return strcmp(layout, "zigzag") == 0 || strcmp(layout, "zigzag-stream") == 0;
+}
+
 int32_t oracle_owner(const char *layout, int64_t token, int64_t tokens, int32_t cp)
 {
     if (cp == 1) {
@@ -54,15 +66,21 @@ int32_t oracle_owner(const char *layout, int64_t token, int64_t tokens, int32_t 
     if (strcmp(layout, "mirror") == 0) {
         return owner_mirror(token, tokens, cp);
     }
-    if (strcmp(layout, "zigzag") == 0) {
+    if (has_zigzag_chunks(layout)) {
         return owner_zigzag(token, tokens, cp);
+    }
+    if (block_of(layout) > 0) {
+        return (int32_t)(token / block_of(layout) % cp);
     }
     abort();
 }
 
 bool oracle_fits(const char *layout, int64_t tokens, int32_t cp, int32_t tp)
 {
-    if (cp > 1 && strcmp(layout, "zigzag") == 0 && tokens % (2 * cp) != 0) {
+    if (cp > 1 && has_zigzag_chunks(layout) && tokens % (2 * cp) != 0) {
+        return false;
+    }
+    if (cp > 1 && block_of(layout) > 0 && tokens % (cp * block_of(layout)) != 0) {
         return false;
     }
     return tokens % cp == 0 && tokens / cp % tp == 0;

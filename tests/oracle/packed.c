@@ -29,7 +29,7 @@ static bool is_padded(const char *layout, int32_t cp)
 
 bool packed_fits(const char *layout, int64_t rows, int32_t cp, int32_t tp)
 {
-    return is_padded(layout, cp) || (rows % cp == 0 && rows / cp % tp == 0);
+    return is_padded(layout, cp) || oracle_fits(layout, rows, cp, tp);
 }
 
 /* Every document up to a multiple of 2P; then 2P rows at a time for the last, until T divides. */

@@ -113,6 +113,15 @@ static void other_layouts(struct world *world, struct seat *seat, bool odd)
     other_configuration(world, seat, &config);
 }
 
+/* Alike in the six digits that a title has. */
+static void other_tolerance(struct world *world, struct seat *seat, bool odd)
+{
+    struct host_config config = world->config;
+
+    config.attention = odd ? "balanced:0.0500000001" : "balanced:0.0500000002";
+    other_configuration(world, seat, &config);
+}
+
 static void other_pattern(struct world *world, struct seat *seat, bool odd)
 {
     struct host_config config = world->config;
@@ -248,6 +257,8 @@ enum {
 static const struct scenario scenarios[] = {
     {"has another layout", NO_TIMEOUT, STAGE_EMPTY, other_layouts, MISMATCH, MISMATCH, false,
      "disagree in option attention_cp_layout", false},
+    {"has a slightly other tolerance", NO_TIMEOUT, STAGE_EMPTY, other_tolerance, MISMATCH, MISMATCH,
+     false, "disagree in option attention_cp_layout", false},
     {"has another pattern", NO_TIMEOUT, STAGE_EMPTY, other_pattern, MISMATCH, MISMATCH, false,
      "disagree in option hybrid_layer_pattern", false},
     {"has another padding", NO_TIMEOUT, STAGE_EMPTY, other_padding, MISMATCH, MISMATCH, false,

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 
-from oracle import LAYOUTS, agree, expand, expected_route, expected_totals
+from oracle import agree, expand, expected_route, expected_totals, known
 from tap import TOP, answer, refuse, run, run_tests
 
 
@@ -59,7 +59,7 @@ def check_refused(kind, case, missing):
 
 def unknown_layouts(given):
     layouts = [given[name] for name in ("layout", "from", "to") if name in given]
-    return [layout for layout in layouts if layout not in LAYOUTS]
+    return [layout for layout in layouts if not known(layout)]
 
 
 def check_map_case(case):
@@ -95,6 +95,34 @@ def check_route_case(case):
 
 def test_route():
     check_cases("route", unknown_layouts, check_route_case)
+
+
+# ---- shift --------------------------------------------------------------------------------------
+
+
+def check_shift_case(case):
+    got = answer(*words_of("shift", case["input"]))
+    targets = [rank["targets"] for rank in got["ranks"]]
+    assert targets == case["expect"]["targets"], (case["id"], targets)
+
+
+def test_shift():
+    check_cases("shift", unknown_layouts, check_shift_case)
+
+
+# ---- cost ---------------------------------------------------------------------------------------
+
+
+def check_cost_case(case):
+    expect = dict(case["expect"])
+    got = answer(*words_of("cost", case["input"]))
+    assert got["attention"]["pairs"] == expect.pop("pairs"), (case["id"], got)
+    assert abs(got["attention"]["max_over_mean"] - expect.pop("max_over_mean")) < 1e-12, case["id"]
+    agree(got, expect, case["id"])
+
+
+def test_cost():
+    check_cases("cost", unknown_layouts, check_cost_case)
 
 
 # ---- check --------------------------------------------------------------------------------------

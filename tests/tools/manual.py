@@ -11,7 +11,7 @@ import tempfile
 from tap import COMMAND, HANG, TOP, Skip, answer, run, run_tests
 
 PAGE = os.path.abspath(os.path.join(TOP, "docs", "cplayout.1"))
-VERBS = ("map", "route", "check", "info")
+VERBS = ("map", "route", "shift", "cost", "check", "info")
 
 
 def page():

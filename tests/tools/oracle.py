@@ -5,7 +5,12 @@ A rank's rows are a list of rows of the stream in local order, -1 for padding th
 """
 import math
 
-LAYOUTS = ("contiguous", "mirror", "zigzag")
+LAYOUTS = ("contiguous", "mirror", "zigzag", "zigzag-stream")
+
+
+def known(layout):
+    """Whether this oracle has the layout's rule. balanced has none: it is tested by properties."""
+    return layout in LAYOUTS or layout.startswith("striped:")
 
 
 # ---- One dense sequence -------------------------------------------------------------------------
@@ -13,13 +18,23 @@ LAYOUTS = ("contiguous", "mirror", "zigzag")
 
 def needs(layout, cp, tp):
     """What a sequence length must be a multiple of."""
-    return math.lcm(2 * cp, cp * tp) if layout == "zigzag" and cp > 1 else cp * tp
+    if cp > 1 and layout in ("zigzag", "zigzag-stream"):
+        return math.lcm(2 * cp, cp * tp)
+    if cp > 1 and layout.startswith("striped:"):
+        return math.lcm(cp * block_of(layout), cp * tp)
+    return cp * tp
+
+
+def block_of(layout):
+    return int(layout.split(":")[1])
 
 
 def owner(layout, cp, length, token):
     if cp == 1:
         return 0
-    if layout == "zigzag":
+    if layout.startswith("striped:"):
+        return token // block_of(layout) % cp
+    if layout in ("zigzag", "zigzag-stream"):
         chunk = token // (length // (2 * cp))
         return min(chunk, 2 * cp - 1 - chunk)
     piece = token // (length // cp)
@@ -147,6 +162,37 @@ def expected_packed_map(layout, cp, tp, pack):
     return {"layout": layout, "cp": cp, "tp": tp, "tokens": pack.tokens, "stream_rows": pack.rows,
             "rows": sum(map(len, rows_of_ranks)), "cu_seqlens_padded": padded.cu_seqlens_padded(),
             "ranks": ranks_of_map(rows_of_ranks, tp, pack.places())}
+
+
+def expected_shift(rows_of_ranks, pack, by):
+    """For every local row the row `by` tokens later in its document, -1 where there is none."""
+    where = pack.places()
+
+    def later(row):
+        if row == -1 or where[row] is None:
+            return -1
+        place = where[row] + by
+        start = row - where[row]
+        inside = place >= 0 and row + by < len(where) and where[row + by] == place
+        return start + place if inside else -1
+
+    return [[later(row) for row in rows] for rows in rows_of_ranks]
+
+
+def expected_cost(rows_of_ranks, tp, pack):
+    """Attention of every CP rank, its windows together, by sets of rows."""
+    where = pack.places()
+    merged = [sum(rows_of_ranks[i:i + tp], []) for i in range(0, len(rows_of_ranks), tp)]
+    pairs, missing = [], 0
+    for rows in merged:
+        own = {row for row in rows if row != -1 and where[row] is not None}
+        seen = {key for row in own for key in range(row - where[row], row + 1)}
+        pairs.append(sum(where[row] + 1 for row in own))
+        missing += len(seen - own)
+    mean = sum(pairs) / len(pairs)
+    return {"attention": {"pairs": pairs, "max_over_mean": max(pairs) / mean if mean else 1},
+            "kv_rows": missing,
+            "padding_rows": sum(rows.count(-1) for rows in rows_of_ranks)}
 
 
 def places(rows_of_ranks):

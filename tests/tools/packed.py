@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of map and route over packed documents. Prints TAP."""
 import json
+import os
 import random
 import sys
+import tempfile
+from xml.etree import ElementTree
 
-from oracle import (LAYOUTS, Pack, agree, expected_packed_map, expected_route, expected_totals,
-                    packed_table)
+from oracle import (LAYOUTS, Pack, agree, expected_cost, expected_packed_map, expected_route,
+                    expected_shift, expected_totals, needs, packed_table)
 from tap import answer, refuse, run, run_tests
 
 PACKS = 240
@@ -68,6 +71,123 @@ def test_map_zigzag():
     check_maps("zigzag")
 
 
+def test_map_zigzag_stream():
+    check_stream_maps("zigzag-stream")
+
+
+def test_map_striped():
+    for block in (1, 2, 3):
+        check_stream_maps(f"striped:{block}")
+
+
+def check_stream_maps(layout):
+    """Layouts that ignore documents ask for lengths of their own."""
+    source = random.Random(layout)
+    for _ in range(PACKS // 3):
+        cp, tp = source.randint(1, 4), source.randint(1, 3)
+        pack, padded = draw_pack(source, needs(layout, cp, tp))
+        words = ["--cp", cp, "--tp", tp, *lengths(pack, padded)]
+        agree(answer("map", "--layout", layout, *words),
+              expected_packed_map(layout, cp, tp, pack), (layout, words))
+
+
+def test_shift():
+    source = random.Random(7)
+    for cp, tp, pack, words in draws():
+        layout, by = source.choice(("contiguous", "mirror", "zigzag")), source.randint(-4, 4)
+        wanted = expected_shift(packed_table(layout, cp, tp, pack), pack, by)
+        got = answer("shift", "--layout", layout, "--by", by, *words)
+        assert [rank["targets"] for rank in got["ranks"]] == wanted, (layout, by, words)
+
+
+def test_cost():
+    source = random.Random(8)
+    for cp, tp, pack, words in draws():
+        layout, to = (source.choice(("contiguous", "mirror", "zigzag")) for _ in range(2))
+        tables = [packed_table(name, cp, tp, pack) for name in (layout, to)]
+        wanted = expected_cost(tables[0], tp, pack)
+        totals = expected_totals(expected_route(*tables)[1])
+        got = answer("cost", "--layout", layout, "--to", to, "--hidden", 3, "--dtype", "fp32",
+                     *words)
+        attention = wanted.pop("attention")
+        assert got["attention"]["pairs"] == attention["pairs"], (layout, words)
+        assert abs(got["attention"]["max_over_mean"] - attention["max_over_mean"]) < 1e-9, words
+        agree(got, wanted, (layout, words))
+        agree(got, {"moved_rows": totals["moved_rows"], "peers": totals["peers"],
+                    "worst_rank_rows": totals["worst_rank_rows"],
+                    "bytes_total": 12 * totals["moved_rows"],
+                    "bytes_worst_rank": 12 * totals["worst_rank_rows"]}, (layout, to, words))
+
+
+def test_break_even():
+    got = answer("cost", "--layout", "contiguous", "--to", "zigzag", "--cp", 8, "--seq", 131072,
+                 "--hidden", 4096, "--dtype", "bf16", "--linear-layers", 24, "--conversions", 8,
+                 "--state-bytes", 4 << 20)
+    assert got["break_even_tokens"] == 24 * 7 * 8 * (4 << 20) / (8 * 8192), got
+
+
+def test_balanced():
+    """By properties: every row once, equal shares, work within the tolerance."""
+    offsets = [0, 300, 310, 2048, 2050, 4096]
+    words = ("--cp", 4, "--cu-seqlens", ",".join(map(str, offsets)))
+    got = answer("map", "--layout", "balanced:0.02", *words)
+    rows = [row for rank in got["ranks"] for start, length in rank["fragments"]
+            for row in range(start, start + length)]
+    work = [rank["attention_pairs"] for rank in got["ranks"]]
+    assert sorted(rows) == list(range(4096)) and {r["rows"] for r in got["ranks"]} == {1024}
+    assert max(work) <= 1.02 * sum(work) / 4, work
+    moved = answer("route", "--from", "contiguous", "--to", "balanced:0.02", *words)["moved_rows"]
+    assert 0 < moved < answer("route", "--from", "contiguous", "--to", "zigzag",
+                              *words)["moved_rows"], moved
+
+
+def test_svg():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a<b&c.svg")
+        answer("map", "--layout", "zigzag", "--cp", 3, "--cu-seqlens", "0,7,20", "--svg", path)
+        with open(path, encoding="utf-8") as file:
+            root = ElementTree.fromstring(file.read())
+        assert os.listdir(folder) == ["a<b&c.svg"], "a draft was left"
+        bars = [bar for bar in root.iter("{http://www.w3.org/2000/svg}rect")
+                if bar.get("class").startswith("c")]
+        pack = Pack([(7, 7), (13, 13)])
+        for rank, rows in enumerate(packed_table("zigzag", 3, 1, pack)):
+            own = [bar for bar in bars if bar.get("class") == f"c{rank}"]
+            width = sum(float(bar.get("width")) for bar in own)
+            assert abs(width - 720 * sum(row >= 0 for row in rows) / 20) < 0.1, rank
+        ask = ("map", "--layout", "striped:16", "--cp", 2, "--seq", 1048576, "--svg")
+        answer(*ask, os.path.join(folder, "thin.svg"))
+        with open(os.path.join(folder, "thin.svg"), encoding="utf-8") as file:
+            assert file.read().count("<rect") <= 2 + 2 * 7201, "slivers on top of each other"
+        os.unlink(os.path.join(folder, "thin.svg"))
+        refuse(1, ("map", "--layout", "zigzag", "--seq", "8", "--svg", folder), [folder], "svg")
+        assert os.listdir(folder) == ["a<b&c.svg"], "a draft was left"
+
+
+def test_svg_goes_into_what_is_there():
+    """Links are followed, pipes written to, modes kept: nothing is put in their place."""
+    ask = ("map", "--layout", "zigzag", "--cp", 2, "--seq", 8, "--svg")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a" * 255)
+        answer(*ask, path)
+        with open(path, encoding="utf-8") as file:
+            picture = file.read()
+        os.chmod(path, 0o640)
+        link = os.path.join(folder, "link")
+        os.symlink(path, link)
+        os.truncate(path, 0)
+        answer(*ask, link)
+        assert os.path.islink(link) and os.path.getsize(path) == len(picture)
+        assert os.stat(path).st_mode & 0o777 == 0o640
+        pipe = os.path.join(folder, "pipe")
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        answer(*ask, pipe)
+        assert os.read(reader, 1 << 16).decode() == picture
+        os.close(reader)
+        assert not os.path.isfile(pipe)
+
+
 def test_zigzag_of_any_length():
     """Zigzag pads; nothing has to divide."""
     source = random.Random(4)
@@ -115,7 +235,7 @@ def test_padded_offsets_default_to_the_real_ones():
 
 def test_no_tokens():
     for given in ("0,0", "0,0,0,0"):
-        for layout in LAYOUTS:
+        for layout in (*LAYOUTS, "striped:2", "balanced"):
             words = ("--cp", 4, "--tp", 3, "--cu-seqlens", given)
             got = answer("map", "--layout", layout, *words)
             assert got["rows"] == 0 and [r["fragments"] for r in got["ranks"]] == [[]] * 12, got

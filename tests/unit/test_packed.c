@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Proves that layouts of packed documents are what the design says: all packs of up to 3 documents of
- * up to 6 tokens on up to 4 x 3 ranks, the small ones with padding of the source as well, and
- * thousands of random larger ones are compared with the oracle, row by row: who holds what, padding,
- * positions, counts, chain, and the routes between all layouts that fit.
+ * up to 6 tokens on up to 4 x 3 ranks, all of up to 4 documents of up to 9 tokens on some of these, the
+ * small ones with padding of the source as well, and thousands of random larger ones are compared with
+ * the oracle, row by row: who holds what, padding, positions, counts, chain, and the routes between
+ * all layouts that fit.
  */
 #include "plan/chain.h"
 #include "plan/counts.h"
@@ -475,6 +476,21 @@ Test(packed, all_small_packs_are_what_the_oracle_says)
 Test(packed, all_small_packs_with_source_padding_are_too)
 {
     check_small(2, 15, loosely);
+}
+
+/* Lengths up to 9 leave remainders of every kind. Which ranks a pack meets follows from its number. */
+Test(packed, all_packs_of_four_documents_are_too)
+{
+    static const struct packed_ranks ranks[] = {{2, 1}, {3, 2}, {4, 1}, {2, 3},
+                                                {5, 1}, {1, 2}, {3, 1}};
+    static struct pack pack;
+    int64_t packs = 0;
+
+    for (; pack_small(&pack, packs, 4, 10, unpadded); packs++) {
+        known_count = 0; /* other tests compare identities */
+        (void)check_pack(&pack, ranks[packs % 7]);
+    }
+    cr_assert_eq(packs, 11110);
 }
 
 Test(packed, random_packs_are_too)

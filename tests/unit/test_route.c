@@ -37,24 +37,31 @@ static void build_table(struct cpl_table *table, const char *layout, const struc
                  "%s: %s", layout, error.message);
 }
 
-static void pair_init(struct pair *pair, const char *from, const char *to,
-                      const struct cpl_shape *shape)
+static void pair_between(struct pair *pair, const char *from, const struct cpl_shape *source,
+                         const char *to, const struct cpl_shape *target)
 {
     const struct cpl_allocator allocator = cpl_allocator_default();
     struct cpl_error error = {0};
 
     memset(pair, 0, sizeof(*pair));
     cpl_arena_init(&pair->arena, &allocator);
-    build_table(&pair->source, from, shape, &pair->arena);
-    build_table(&pair->target, to, shape, &pair->arena);
-    oracle_init(&pair->from, from, shape->tokens, shape->cp, shape->tp);
-    oracle_init(&pair->to, to, shape->tokens, shape->cp, shape->tp);
-    (void)snprintf(pair->text, sizeof(pair->text), "%s to %s", pair->from.text, to);
+    build_table(&pair->source, from, source, &pair->arena);
+    build_table(&pair->target, to, target, &pair->arena);
+    oracle_init(&pair->from, from, source->tokens, source->cp, source->tp);
+    oracle_init(&pair->to, to, target->tokens, target->cp, target->tp);
+    (void)snprintf(pair->text, sizeof(pair->text), "%s to %s P=%d T=%d", pair->from.text, to,
+                   target->cp, target->tp);
     for (int32_t rank = 0; rank < pair->source.ranks; rank++) {
         cr_assert_eq(cpl_route_build(&pair->routes[rank], &pair->source, &pair->target, rank,
                                      &pair->arena, &error),
                      CPL_OK, "%s rank %d: %s", pair->text, rank, error.message);
     }
+}
+
+static void pair_init(struct pair *pair, const char *from, const char *to,
+                      const struct cpl_shape *shape)
+{
+    pair_between(pair, from, shape, to, shape);
 }
 
 static void pair_fini(struct pair *pair)
@@ -549,6 +556,42 @@ Test(route, from_the_stream_takes_the_ranks_own_rows)
     each_pair(check_stream);
 }
 
+/* ---- Other ranks of the same number ---------------------------------------------------------- */
+
+static void check_regrouped(const char *from, const struct cpl_shape *source, const char *to,
+                            const struct cpl_shape *target)
+{
+    struct pair pair;
+
+    pair_between(&pair, from, source, to, target);
+    check_carried_out(&pair);
+    check_messages(&pair);
+    check_both_ends(&pair);
+    check_kept(&pair);
+    check_counts(&pair);
+    pair_fini(&pair);
+}
+
+Test(route, between_other_p_and_t_of_as_many_ranks_is_one_as_any)
+{
+    static const struct cpl_shape shapes[] = {
+        {.tokens = 48, .cp = 1, .tp = 12}, {.tokens = 48, .cp = 2, .tp = 6},
+        {.tokens = 48, .cp = 4, .tp = 3},  {.tokens = 48, .cp = 3, .tp = 4},
+        {.tokens = 48, .cp = 6, .tp = 2},  {.tokens = 48, .cp = 8, .tp = 1},
+    };
+    const int count = sizeof(shapes) / sizeof(shapes[0]);
+
+    for (int i = 0; i < count * count * LAYOUTS * LAYOUTS; i++) {
+        const struct cpl_shape *const source = &shapes[i % count];
+        const struct cpl_shape *const target = &shapes[i / count % count];
+        const int names = i / count / count;
+
+        if (source->cp * source->tp == target->cp * target->tp) {
+            check_regrouped(layouts[names % LAYOUTS], source, layouts[names / LAYOUTS], target);
+        }
+    }
+}
+
 /* ---- Refusals and memory --------------------------------------------------------------------- */
 
 static void check_refused(const struct cpl_shape *a, const struct cpl_shape *b)
@@ -580,7 +623,7 @@ Test(route, between_different_sequences_is_refused_and_both_are_named)
     const struct cpl_shape shape = {.tokens = 720, .cp = 4, .tp = 3};
     const struct cpl_shape others[] = {
         {.tokens = 1440, .cp = 4, .tp = 3}, {.tokens = 720, .cp = 6, .tp = 3},
-        {.tokens = 720, .cp = 4, .tp = 5},  {.tokens = 720, .cp = 12, .tp = 1},
+        {.tokens = 720, .cp = 4, .tp = 5},  {.tokens = 1440, .cp = 12, .tp = 1},
         {.tokens = 2880, .cp = 8, .tp = 2},
     };
 

@@ -376,24 +376,30 @@ Test(table, identity_does_not_depend_on_the_name)
 
 Test(layout, is_found_by_its_exact_name)
 {
-    for (size_t i = 0; i < LAYOUTS; i++) {
-        cr_assert_str_eq(cpl_layout_find(layouts[i])->name, layouts[i]);
-        cr_assert_eq(cpl_layout_at(i), cpl_layout_find(layouts[i]));
+    static const char *const names[] = {"contiguous",    "mirror",  "zigzag",
+                                        "zigzag-stream", "striped", "balanced"};
+    const size_t count = sizeof(names) / sizeof(names[0]);
+
+    for (size_t i = 0; i < count; i++) {
+        cr_assert_str_eq(cpl_layout_find(names[i])->name, names[i]);
+        cr_assert_eq(cpl_layout_at(i), cpl_layout_find(names[i]));
     }
-    cr_assert_null(cpl_layout_at(LAYOUTS));
+    cr_assert_null(cpl_layout_at(count));
     cr_assert_null(cpl_layout_at(SIZE_MAX));
     cr_assert_null(cpl_layout_find(""));
     cr_assert_null(cpl_layout_find("Zigzag"));
     cr_assert_null(cpl_layout_find("zigzag "));
     cr_assert_null(cpl_layout_find("zigza"));
+    cr_assert_null(cpl_layout_find("zigzag-"));
 }
 
 Test(layout, names_fit_any_room)
 {
-    const char *const all = "contiguous, mirror, zigzag";
-    char text[64];
+    const char *const all =
+        "contiguous, mirror, zigzag, zigzag-stream, striped:B, balanced:TOL[:CHUNK]";
+    char text[2 * CPL_LAYOUT_NAMES_BYTES];
 
-    for (size_t bytes = 1; bytes <= sizeof(text) / 2; bytes++) {
+    for (size_t bytes = 1; bytes <= CPL_LAYOUT_NAMES_BYTES; bytes++) {
         memset(text, '#', sizeof(text));
         cpl_layout_names(text, bytes);
         cr_assert_lt(strlen(text), bytes);
