@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Benchmarks: built and run by `./run bench` only. bench/plan has the plugin's internals like a unit
-# test; the others are hosts that load the plugin of this build.
+# Benchmarks: built and run by `./run bench` only. bench/balanced and bench/plan have the plugin's
+# internals like a unit test; the others are hosts that load the plugin of this build.
 
 bench_programs = \
+	bench/balanced \
 	bench/calls \
 	bench/exchange \
 	bench/plan
@@ -10,6 +11,10 @@ bench_programs = \
 bench_host_sources = bench/rounds.c bench/rounds.h bench/seat.c bench/seat.h
 bench_host_cppflags = $(host_cppflags) $(plugin_search_cppflags)
 bench_host_libs = -lpthread -ldl
+
+bench_balanced_SOURCES = bench/balanced.c bench/rounds.c bench/rounds.h
+bench_balanced_CPPFLAGS = $(AM_CPPFLAGS) -DBENCH_DATA=\"$(abs_top_srcdir)/bench/data\"
+bench_balanced_LDADD = libcpl.la
 
 bench_calls_SOURCES = bench/calls.c $(bench_host_sources)
 bench_calls_CPPFLAGS = $(bench_host_cppflags)
@@ -19,7 +24,14 @@ bench_exchange_SOURCES = bench/exchange.c bench/pack.c bench/pack.h $(bench_host
 bench_exchange_CPPFLAGS = $(bench_host_cppflags)
 bench_exchange_LDADD = $(bench_host_libs)
 
-bench_plan_SOURCES = bench/plan.c bench/rounds.c bench/rounds.h
+bench_plan_SOURCES = \
+	bench/index.c \
+	bench/index.h \
+	bench/input.c \
+	bench/input.h \
+	bench/plan.c \
+	bench/rounds.c \
+	bench/rounds.h
 bench_plan_CPPFLAGS = $(AM_CPPFLAGS) -DBENCH_DATA=\"$(abs_top_srcdir)/bench/data\"
 bench_plan_LDADD = libcpl.la
 
