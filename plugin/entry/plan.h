@@ -42,6 +42,10 @@ enum cpl_status cpl_require_partition(const struct cplayout_partition *partition
 /* ARGUMENT if a rank is not 0 ... ranks - 1. */
 enum cpl_status cpl_check_rank(int32_t rank, int32_t ranks, struct cpl_error *error);
 
+/* ARGUMENT if the partition or table is NULL or does not have the rank. */
+enum cpl_status cpl_check_place(const struct cplayout_partition *partition, int32_t rank,
+                                struct cpl_error *error);
+
 /* A list on its way out. */
 struct cpl_list {
     uint64_t exist; /* entries there are */

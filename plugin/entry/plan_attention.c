@@ -27,11 +27,8 @@ int32_t cpl_plan_key_extents(const struct cplayout_partition *partition, int32_t
     struct cpl_local_reader reader;
     struct cpl_key_extent extent;
     struct cpl_error problem;
-    enum cpl_status status = cpl_require(partition, "partition", &problem);
+    enum cpl_status status = cpl_check_place(partition, rank, &problem);
 
-    if (status == CPL_OK) {
-        status = cpl_check_rank(rank, table->ranks, &problem);
-    }
     if (status == CPL_OK) {
         status =
             cpl_open_list(&(struct cpl_list){count_extents(table, rank), extents, capacity, count},

@@ -6,15 +6,6 @@
 #include "plan/inverse.h"
 #include "plan/locals.h"
 
-/* A partition or table, and one of its ranks. */
-static enum cpl_status check_place(const struct cplayout_partition *partition, int32_t rank,
-                                   struct cpl_error *error)
-{
-    const enum cpl_status status = cpl_require(partition, "partition", error);
-
-    return status == CPL_OK ? cpl_check_rank(rank, table_of(partition)->ranks, error) : status;
-}
-
 int32_t cpl_plan_fragment_tokens(const struct cplayout_partition *partition, int32_t rank,
                                  int64_t *tokens, uint64_t capacity, uint64_t *count,
                                  struct cplayout_error *error)
@@ -23,7 +14,7 @@ int32_t cpl_plan_fragment_tokens(const struct cplayout_partition *partition, int
     struct cpl_fragment_reader reader = {.table = table, .rank = rank};
     struct cpl_fragment fragment;
     struct cpl_error problem;
-    enum cpl_status status = check_place(partition, rank, &problem);
+    enum cpl_status status = cpl_check_place(partition, rank, &problem);
 
     if (status == CPL_OK) {
         status = cpl_open_list(&(struct cpl_list){cpl_table_fragments(table, rank, NULL, 0), tokens,
@@ -58,7 +49,7 @@ int32_t cpl_plan_local_documents(const struct cplayout_partition *partition, int
     struct cpl_document_reader reader;
     struct cpl_local_document document;
     struct cpl_error problem;
-    enum cpl_status status = check_place(partition, rank, &problem);
+    enum cpl_status status = cpl_check_place(partition, rank, &problem);
 
     if (status == CPL_OK) {
         status = cpl_open_list(&(struct cpl_list){count_documents(table, rank), documents, capacity,
@@ -88,7 +79,7 @@ static enum cpl_status offsets_in(const struct cplayout_partition *partition,
     enum cpl_status status = cpl_copy_in(&incoming, args, error);
 
     if (status == CPL_OK) {
-        status = check_place(partition, copy->rank, error);
+        status = cpl_check_place(partition, copy->rank, error);
     }
     if (status == CPL_OK && copy->kind != CPLAYOUT_OFFSETS_LOGICAL &&
         copy->kind != CPLAYOUT_OFFSETS_PHYSICAL) {
@@ -131,7 +122,7 @@ int32_t cpl_plan_padding_mask(const struct cplayout_partition *partition, int32_
 {
     const struct cpl_table *const table = table_of(partition);
     struct cpl_error problem;
-    enum cpl_status status = check_place(partition, rank, &problem);
+    enum cpl_status status = cpl_check_place(partition, rank, &problem);
 
     if (status == CPL_OK) {
         status = cpl_open_list(&(struct cpl_list){(uint64_t)cpl_table_rows(table, rank), mask,

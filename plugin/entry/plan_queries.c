@@ -62,11 +62,8 @@ int32_t cpl_plan_fragments(const struct cplayout_partition *partition, int32_t r
 {
     const struct cpl_table *const table = table_of(partition);
     struct cpl_error problem;
-    enum cpl_status status = cpl_require(partition, "partition", &problem);
+    enum cpl_status status = cpl_check_place(partition, rank, &problem);
 
-    if (status == CPL_OK) {
-        status = cpl_check_rank(rank, table->ranks, &problem);
-    }
     if (status == CPL_OK) {
         status = cpl_open_list(&(struct cpl_list){cpl_table_fragments(table, rank, NULL, 0),
                                                   fragments, capacity, count},

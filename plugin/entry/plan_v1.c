@@ -15,6 +15,14 @@ enum cpl_status cpl_check_rank(int32_t rank, int32_t ranks, struct cpl_error *er
     return CPL_OK;
 }
 
+enum cpl_status cpl_check_place(const struct cplayout_partition *partition, int32_t rank,
+                                struct cpl_error *error)
+{
+    const enum cpl_status status = cpl_require(partition, "partition", error);
+
+    return status == CPL_OK ? cpl_check_rank(rank, table_of(partition)->ranks, error) : status;
+}
+
 enum cpl_status cpl_require_partition(const struct cplayout_partition *partition,
                                       struct cpl_error *error)
 {
