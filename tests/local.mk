@@ -162,11 +162,19 @@ tests_trainer_comm_threads_CPPFLAGS = $(trainer_test_cppflags)
 tests_trainer_comm_threads_CFLAGS = $(trainer_cflags)
 tests_trainer_comm_threads_LDADD = $(trainer_test_ldadd)
 
+tests_trainer_layouts_SOURCES = \
+	tests/trainer/distance.c \
+	tests/trainer/distance.h \
+	tests/trainer/layouts.c
 tests_trainer_layouts_CPPFLAGS = $(trainer_test_cppflags)
 tests_trainer_layouts_CFLAGS = $(trainer_cflags)
 tests_trainer_layouts_LDADD = $(trainer_test_ldadd)
 
-tests_trainer_packed_layouts_SOURCES = tests/trainer/packed_layouts.c $(trainer_test_sources)
+tests_trainer_packed_layouts_SOURCES = \
+	tests/trainer/distance.c \
+	tests/trainer/distance.h \
+	tests/trainer/packed_layouts.c \
+	$(trainer_test_sources)
 tests_trainer_packed_layouts_CPPFLAGS = $(trainer_test_cppflags)
 tests_trainer_packed_layouts_CFLAGS = $(trainer_cflags)
 tests_trainer_packed_layouts_LDADD = $(trainer_test_ldadd)

@@ -13,6 +13,7 @@
 #include "session.h"
 #include "text.h"
 #include "train.h"
+#include "trainer/distance.h"
 
 enum { STEPS = 4, SEQUENCE = 192 };
 
@@ -53,34 +54,6 @@ static struct run_result train(size_t arrangement, int32_t ranks, bool recompute
         exit(1);
     }
     return result;
-}
-
-/* NaN counts as far. */
-static double larger(double a, double b)
-{
-    return a > b || isnan(a) ? a : b;
-}
-
-static double largest_loss_distance(const struct run_result *a, const struct run_result *b)
-{
-    double largest = 0;
-
-    for (int step = 0; step < STEPS; step++) {
-        largest = larger(fabs(a->loss[step] - b->loss[step]) / fabs(b->loss[step]), largest);
-    }
-    return largest;
-}
-
-static double gradient_distance(const struct run_result *a, const struct run_result *b)
-{
-    double distance = 0;
-    double largest = 0;
-
-    for (int64_t i = 0; i < b->parameters; i++) {
-        distance = larger(fabs((double)(a->gradient[i] - b->gradient[i])), distance);
-        largest = larger(fabs((double)b->gradient[i]), largest);
-    }
-    return distance / largest;
 }
 
 /* Borders between parts: P slices have P - 1; 2P chunks have 2P - 1, but one lies inside a rank. */
@@ -161,7 +134,7 @@ static void check_run(const struct run_result *run, const struct run_result *sin
 
     (void)snprintf(name, sizeof(name), "%s on %d ranks: every loss is that of one rank", title,
                    run->ranks);
-    check(largest_loss_distance(run, single) <= 1e-3, name);
+    check(loss_distance(run, single) <= 1e-3, name);
     (void)snprintf(name, sizeof(name), "%s on %d ranks: so are the first gradients", title,
                    run->ranks);
     check(gradient_distance(run, single) <= 1e-5, name);

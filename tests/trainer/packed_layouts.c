@@ -13,6 +13,7 @@
 #include "session.h"
 #include "train.h"
 #include "trainer/check.h"
+#include "trainer/distance.h"
 
 enum { STEPS = 3, ROWS = 192, SEED = 7 };
 
@@ -233,34 +234,6 @@ static struct expected expect(const struct trial *trial, const struct run_result
 }
 
 /* ---- Checks ---- */
-
-/* NaN counts as far. */
-static double larger(double a, double b)
-{
-    return a > b || isnan(a) ? a : b;
-}
-
-static double loss_distance(const struct run_result *a, const struct run_result *b)
-{
-    double distance = 0;
-
-    for (int step = 0; step < STEPS; step++) {
-        distance = larger(fabs(a->loss[step] - b->loss[step]) / fabs(b->loss[step]), distance);
-    }
-    return distance;
-}
-
-static double gradient_distance(const struct run_result *a, const struct run_result *b)
-{
-    double distance = 0;
-    double largest = 0;
-
-    for (int64_t i = 0; i < b->parameters; i++) {
-        distance = larger(fabs((double)(a->gradient[i] - b->gradient[i])), distance);
-        largest = larger(fabs((double)b->gradient[i]), largest);
-    }
-    return distance / largest;
-}
 
 /* Whether the strip's parts are those of the deal, in order. */
 static bool strip_agrees(const struct strip *strip, const struct deal *deal)
