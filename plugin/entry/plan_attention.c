@@ -2,8 +2,6 @@
 /*
  * Slots of plan/1: attention over a partition, and what it costs.
  */
-#include <stdlib.h>
-
 #include "entry/plan.h"
 #include "plan/keys.h"
 
@@ -51,21 +49,17 @@ int32_t cpl_plan_attention(const struct cplayout_partition *partition,
 {
     const struct cpl_table *const table = table_of(partition);
     struct cpl_error problem;
-    struct cpl_attending *ranks = NULL;
     enum cpl_status status = cpl_require_partition(partition, &problem);
 
     if (status == CPL_OK) {
         status = cpl_open_list(&(struct cpl_list){(uint64_t)table->cp, attention, capacity, count},
                                &problem);
     }
-    if (status == CPL_OK && capacity > 0) {
-        ranks = cpl_attention_of(table);
-        status = ranks != NULL ? CPL_OK : cpl_fail_memory(&problem);
+    for (int32_t i = 0; status == CPL_OK && capacity > 0 && i < table->cp; i++) {
+        const struct cpl_attention of = cpl_attention_of(table, i);
+
+        attention[i] = (struct cplayout_attention){of.pairs, of.key_rows};
     }
-    for (int32_t i = 0; ranks != NULL && i < table->cp; i++) {
-        attention[i] = (struct cplayout_attention){ranks[i].pairs, ranks[i].key_rows};
-    }
-    free(ranks);
     return cpl_leave(status, &problem, NULL, error);
 }
 
@@ -81,9 +75,7 @@ int32_t cpl_plan_cost(const struct cplayout_partition *partition, struct cplayou
         status = cpl_check_out(cost, sizeof(*cost), "cost", &problem);
     }
     if (status == CPL_OK) {
-        status = cpl_cost_of(table_of(partition), &of, &problem);
-    }
-    if (status == CPL_OK) {
+        of = cpl_cost_of(table_of(partition));
         filled.max_over_mean = of.max_over_mean;
         filled.padding_rows = (uint64_t)of.padding_rows;
         filled.key_rows = (uint64_t)of.key_rows;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/keys.h"
 
-#include <stdlib.h>
-
-#include "plan/chain.h"
-
 bool cpl_key_extent_next(struct cpl_local_reader *reader, struct cpl_key_extent *extent)
 {
     struct cpl_part part;
@@ -23,10 +19,17 @@ bool cpl_key_extent_next(struct cpl_local_reader *reader, struct cpl_key_extent 
     return false;
 }
 
-/* ---- Attention --------------------------------------------------------------------------------- */
+/* ---- One rank's attention ---------------------------------------------------------------------- */
+
+/* How far into a document a rank's queries have come. */
+struct progress {
+    struct cpl_attention attention;
+    size_t document;
+    int64_t end;
+};
 
 /* Parts come in order of the stream: keys between the last query and this one lie elsewhere. */
-static void add_part(struct cpl_attending *progress, const struct cpl_part *part)
+static void add_part(struct progress *progress, const struct cpl_part *part)
 {
     if (part->valid == 0) {
         return;
@@ -35,14 +38,13 @@ static void add_part(struct cpl_attending *progress, const struct cpl_part *part
         progress->document = part->document;
         progress->end = 0;
     }
-    progress->pairs += cpl_pairs(part->position, part->valid);
-    progress->key_rows += part->position - progress->end;
+    progress->attention.pairs += cpl_pairs(part->position, part->valid);
+    progress->attention.key_rows += part->position - progress->end;
     progress->end = part->position + part->valid;
 }
 
 /* A layout deals in order of the stream: what a context-parallel rank has follows window by window. */
-static void add_windows(struct cpl_attending *progress, const struct cpl_table *table,
-                        int32_t cp_rank)
+static void add_windows(struct progress *progress, const struct cpl_table *table, int32_t cp_rank)
 {
     for (int32_t tp_rank = 0; tp_rank < table->tp; tp_rank++) {
         struct cpl_local_reader reader = cpl_local_reader(table, cp_rank * table->tp + tp_rank);
@@ -54,34 +56,32 @@ static void add_windows(struct cpl_attending *progress, const struct cpl_table *
     }
 }
 
-/* The host's own table may have any order; the chain has the stream's, for all ranks in one pass. */
-static void add_chain(struct cpl_attending *ranks, const struct cpl_table *table)
+/* The host's own table may have any order; its pieces are listed in the stream's. */
+static void add_pieces(struct progress *progress, const struct cpl_table *table, int32_t cp_rank)
 {
-    struct cpl_chain_reader reader = cpl_chain_reader(table);
-    struct cpl_part part;
+    const uint32_t *const first = &table->rows.first[cp_rank * table->tp];
 
-    while (cpl_chain_next(&reader, &part)) {
-        add_part(&ranks[part.rank / table->tp], &part);
+    for (uint32_t i = first[0]; i < first[table->tp]; i++) {
+        struct cpl_cutter cutter =
+            cpl_cutter(&table->stream, &table->rows.list[table->of_cp_rank[i]]);
+        struct cpl_part part;
+
+        while (cpl_cutter_next(&cutter, &part)) {
+            add_part(progress, &part);
+        }
     }
 }
 
-struct cpl_attending *cpl_attention_of(const struct cpl_table *table)
+struct cpl_attention cpl_attention_of(const struct cpl_table *table, int32_t cp_rank)
 {
-    struct cpl_attending *const ranks = calloc((size_t)table->cp, sizeof(*ranks));
+    struct progress progress = {.document = CPL_NO_DOCUMENT};
 
-    if (ranks == NULL) {
-        return NULL;
-    }
-    for (int32_t i = 0; i < table->cp; i++) {
-        ranks[i].document = CPL_NO_DOCUMENT;
-        if (table->wanted == NULL) {
-            add_windows(&ranks[i], table, i);
-        }
-    }
     if (table->wanted != NULL) {
-        add_chain(ranks, table);
+        add_pieces(&progress, table, cp_rank);
+    } else {
+        add_windows(&progress, table, cp_rank);
     }
-    return ranks;
+    return progress.attention;
 }
 
 /* ---- Cost -------------------------------------------------------------------------------------- */
@@ -96,25 +96,21 @@ static int64_t padding_of(const struct cpl_table *table)
     return rows;
 }
 
-enum cpl_status cpl_cost_of(const struct cpl_table *table, struct cpl_cost *cost,
-                            struct cpl_error *error)
+struct cpl_cost cpl_cost_of(const struct cpl_table *table)
 {
-    struct cpl_attending *const ranks = cpl_attention_of(table);
+    struct cpl_cost cost = {.max_over_mean = 1, .padding_rows = padding_of(table)};
     int64_t most = 0;
     int64_t sum = 0;
 
-    if (ranks == NULL) {
-        return cpl_fail_memory(error);
-    }
-    *cost = (struct cpl_cost){.max_over_mean = 1, .padding_rows = padding_of(table)};
-    for (int32_t i = 0; i < table->cp; i++) {
-        most = ranks[i].pairs > most ? ranks[i].pairs : most;
-        sum += ranks[i].pairs;
-        cost->key_rows += ranks[i].key_rows;
+    for (int32_t cp_rank = 0; cp_rank < table->cp; cp_rank++) {
+        const struct cpl_attention attention = cpl_attention_of(table, cp_rank);
+
+        most = attention.pairs > most ? attention.pairs : most;
+        sum += attention.pairs;
+        cost.key_rows += attention.key_rows;
     }
     if (sum > 0) {
-        cost->max_over_mean = (double)most * table->cp / (double)sum;
+        cost.max_over_mean = (double)most * table->cp / (double)sum;
     }
-    free(ranks);
-    return CPL_OK;
+    return cost;
 }

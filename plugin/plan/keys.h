@@ -19,16 +19,13 @@ struct cpl_key_extent {
 /* The next one; false at the end. */
 bool cpl_key_extent_next(struct cpl_local_reader *reader, struct cpl_key_extent *extent);
 
-/* One context-parallel rank. */
-struct cpl_attending {
+struct cpl_attention {
     int64_t pairs;
     int64_t key_rows; /* needed from other context-parallel ranks, each once */
-    size_t document;  /* of the queries counted last, ... */
-    int64_t end;      /* ... and how far into it they came */
 };
 
-/* [cp], to be freed; of a partition. NULL if memory ran out. */
-struct cpl_attending *cpl_attention_of(const struct cpl_table *table);
+/* Of a partition. */
+struct cpl_attention cpl_attention_of(const struct cpl_table *table, int32_t cp_rank);
 
 struct cpl_cost {
     double max_over_mean;
@@ -36,7 +33,6 @@ struct cpl_cost {
     int64_t key_rows;
 };
 
-enum cpl_status cpl_cost_of(const struct cpl_table *table, struct cpl_cost *cost,
-                            struct cpl_error *error);
+struct cpl_cost cpl_cost_of(const struct cpl_table *table);
 
 #endif

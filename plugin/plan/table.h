@@ -41,7 +41,8 @@ struct cpl_table {
     const struct cpl_fragment *wanted; /* what was asked for, rank after rank; NULL: a layout */
     const size_t *wanted_first;        /* [ranks + 1] where each rank begins in wanted */
     const int64_t *rows_before;        /* [ranks + 1] local rows of all ranks before; of wanted */
-    uint64_t identity;                 /* hash of the content, never 0 */
+    const uint32_t *of_cp_rank; /* like rows.of_rank, by context-parallel rank; of "table" only */
+    uint64_t identity;          /* hash of the content, never 0 */
 };
 
 /* Applies a layout. Errors: those of cpl_shape_check, ARGUMENT (padded beyond int32), MEMORY. */

@@ -228,6 +228,35 @@ static enum cpl_status check_cover(const struct cpl_table *table, struct cpl_err
                                                        next, table->stream.rows);
 }
 
+static int compare_indices(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left;
+    const uint32_t b = *(const uint32_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* A context-parallel rank's pieces follow rank by rank; here its T ranks' are in the list's order. */
+static enum cpl_status index_cp_ranks(struct cpl_table *table, struct cpl_arena *arena,
+                                      struct cpl_error *error)
+{
+    const struct cpl_pieces *const rows = &table->rows;
+    uint32_t *const indices = cpl_arena_take_raw(arena, rows->count, sizeof(*indices));
+
+    if (indices == NULL) {
+        return cpl_fail_memory(error);
+    }
+    if (rows->count > 0) {
+        memcpy(indices, rows->of_rank, rows->count * sizeof(*indices));
+    }
+    for (int32_t rank = 0; table->tp > 1 && rank < table->ranks; rank += table->tp) {
+        qsort(indices + rows->first[rank], rows->first[rank + table->tp] - rows->first[rank],
+              sizeof(*indices), compare_indices);
+    }
+    table->of_cp_rank = indices;
+    return CPL_OK;
+}
+
 /* The host pads as it likes; documents keep their offsets. */
 static enum cpl_status keep_offsets(struct cpl_table *table, struct cpl_arena *arena,
                                     struct cpl_error *error)
@@ -274,6 +303,9 @@ enum cpl_status cpl_wanted_partition(struct cpl_table *table, const struct cpl_s
     }
     if (status == CPL_OK) {
         status = check_cover(&built, error);
+    }
+    if (status == CPL_OK) {
+        status = index_cp_ranks(&built, arena, error);
     }
     if (status == CPL_OK) {
         built.partition = true;

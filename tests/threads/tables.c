@@ -181,6 +181,39 @@ static void check_alike(struct scene *scene, const struct cplayout_partition *ta
           "%s: other inverse as a table", scene->text);
 }
 
+/* The T windows of a context-parallel rank the other way round: its attention stays what it is. */
+static void check_turned(struct scene *scene, const struct cplayout_fragment *list,
+                         const uint64_t *counts)
+{
+    static struct cplayout_fragment turned[RANKS_MOST * LIST_MOST];
+    struct cplayout_attention work[2][RANKS_MOST];
+    struct cplayout_partition *partition = NULL;
+    uint64_t turned_counts[RANKS_MOST] = {0};
+    uint64_t begin[RANKS_MOST + 1] = {0};
+    uint64_t total = 0;
+    uint64_t count = 0;
+
+    for (int32_t rank = 0; rank < scene->cp * scene->tp; rank++) {
+        begin[rank + 1] = begin[rank] + counts[rank];
+    }
+    for (int32_t rank = 0; rank < scene->cp * scene->tp; rank++) {
+        const int32_t other = rank - rank % scene->tp + scene->tp - 1 - rank % scene->tp;
+
+        turned_counts[rank] = counts[other];
+        memcpy(turned + total, list + begin[other], counts[other] * sizeof(*list));
+        total += counts[other];
+    }
+    CHECK(create_table(scene, turned, turned_counts, &partition) == CPLAYOUT_OK &&
+              host_plan()->attention(scene->partition, work[0], RANKS_MOST, &count,
+                                     &scene->error) == CPLAYOUT_OK &&
+              host_plan()->attention(partition, work[1], RANKS_MOST, &count, &scene->error) ==
+                  CPLAYOUT_OK,
+          "%s: %s", scene->text, scene->error.message);
+    CHECK(memcmp(work[0], work[1], (size_t)scene->cp * sizeof(work[0][0])) == 0,
+          "%s: other attention with turned windows", scene->text);
+    host_plan()->partition_destroy(partition);
+}
+
 static void check_table(struct scene *scene, uint64_t *seed)
 {
     static struct cplayout_fragment list[RANKS_MOST * LIST_MOST];
@@ -193,6 +226,7 @@ static void check_table(struct scene *scene, uint64_t *seed)
               identity_of(partition) == identity_of(scene->partition),
           "%s given back: %s", scene->text, scene->error.message);
     check_alike(scene, partition);
+    check_turned(scene, list, counts);
     host_plan()->partition_destroy(partition);
     while (at < total && list[at].start < 0) {
         at++;
