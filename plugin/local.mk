@@ -9,6 +9,8 @@ plugin_base_sources = \
 	plugin/base/arith.h \
 	plugin/base/buffer.c \
 	plugin/base/buffer.h \
+	plugin/base/config_file.c \
+	plugin/base/config_file.h \
 	plugin/base/cores.c \
 	plugin/base/cores.h \
 	plugin/base/deadline.c \
@@ -23,9 +25,12 @@ plugin_base_sources = \
 	plugin/base/log.h \
 	plugin/base/nearest.c \
 	plugin/base/nearest.h \
+	plugin/base/option_table.c \
 	plugin/base/options.c \
 	plugin/base/options.h \
 	plugin/base/report.h \
+	plugin/base/sources.c \
+	plugin/base/sources.h \
 	plugin/base/tensor.c \
 	plugin/base/tensor.h
 
@@ -51,10 +56,17 @@ plugin_plan_sources = \
 	plugin/plan/locals.h \
 	plugin/plan/pattern.c \
 	plugin/plan/pattern.h \
+	plugin/plan/registration.c \
+	plugin/plan/registration.h \
 	plugin/plan/route.c \
 	plugin/plan/route.h \
+	plugin/plan/rule.h \
 	plugin/plan/rules.c \
 	plugin/plan/rules.h \
+	plugin/plan/rules_batch.c \
+	plugin/plan/rules_layers.c \
+	plugin/plan/rules_options.c \
+	plugin/plan/rules_ranks.c \
 	plugin/plan/schedule.c \
 	plugin/plan/schedule.h \
 	plugin/plan/stream.c \
@@ -83,6 +95,8 @@ plugin_move_sources = \
 	plugin/move/local.c \
 	plugin/move/local.h \
 	plugin/move/members.h \
+	plugin/move/rank_map.c \
+	plugin/move/rank_map.h \
 	plugin/move/stage.c \
 	plugin/move/stage.h \
 	plugin/move/transport.h \

@@ -11,6 +11,7 @@ unit_tests = \
 	tests/unit/test_layouts \
 	tests/unit/test_lengths \
 	tests/unit/test_packed \
+	tests/unit/test_pattern \
 	tests/unit/test_route \
 	tests/unit/test_run_copy \
 	tests/unit/test_schedule \
@@ -93,7 +94,7 @@ command_scripts = \
 	tests/tools/manual.py \
 	tests/tools/packed.py
 
-# Scripts that run the trainer named by CPLAYOUT_TRAINER.
+# Scripts that run the trainer named by TEST_TRAINER.
 trainer_scripts = \
 	tests/trainer/command.py \
 	tests/trainer/page.py
@@ -276,16 +277,17 @@ PY_LOG_DRIVER = $(tap_driver)
 PY_LOG_COMPILER = $(PYTHON)
 
 # CC and CXX may hold options; CXX is empty without a C++17 compiler. Paths are absolute, so that a
-# test may change its folder. CPLAYOUT_SANITIZERS is empty or a list such as "address,undefined": a
+# test may change its folder. TEST_SANITIZERS is empty or a list such as "address,undefined": a
 # test of what the shared object depends on must know.
 # allocator_may_return_null: tests ask for absurd sizes and expect an error, as malloc gives one.
 AM_TESTS_ENVIRONMENT = \
+	unset $$(env | sed -n 's/^\(CPLAYOUT_[A-Za-z0-9_]*\)=.*/\1/p'); \
 	export CC='$(CC)' CXX='$(TEST_CXX)' PYTHON='$(PYTHON)'; \
 	export top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)'; \
 	export CPLAYOUT='$(abs_top_builddir)/tools/cplayout'; \
-	export CPLAYOUT_TRAINER='$(abs_top_builddir)/hosts/trainer/cplayout-trainer'; \
-	export CPLAYOUT_TEST_PLUGIN='$(abs_top_builddir)/plugin/.libs/libcplayout.so'; \
-	export CPLAYOUT_SANITIZERS='$(SANITIZERS)'; \
+	export TEST_TRAINER='$(abs_top_builddir)/hosts/trainer/cplayout-trainer'; \
+	export TEST_PLUGIN='$(abs_top_builddir)/plugin/.libs/libcplayout.so'; \
+	export TEST_SANITIZERS='$(SANITIZERS)'; \
 	export CRITERION_OUTPUTS='tap:-'; \
 	export PYTHONDONTWRITEBYTECODE=1; \
 	export ASAN_OPTIONS='detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1'; \

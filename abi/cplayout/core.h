@@ -145,7 +145,8 @@ struct cplayout_schedule_args {
 /*
  * Makes the schedule of one model chunk from the option `hybrid_layer_pattern`. It belongs to the
  * context and lives as long. Make all schedules before the first batch.
- * [context-serial]. Errors: ARGUMENT (no pattern, unknown chunk, a batch has been made), MEMORY.
+ * [context-serial]. Errors: ARGUMENT (no pattern, unknown chunk, a batch has been made), UNSUPPORTED (a
+ * pattern with '|', '/' or brackets), MEMORY.
  */
 typedef int32_t (*cplayout_schedule_fn)(struct cplayout_context *context,
                                         const struct cplayout_schedule_args *args,

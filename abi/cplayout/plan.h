@@ -69,6 +69,8 @@ struct cplayout_partition_args {
     const struct cplayout_lengths *samples; /* [sample_count]; NULL: dense */
     uint64_t sample_count;
     const struct cplayout_table_args *table; /* of "table" only: every row of the stream once */
+    uint64_t row_unit; /* rows of a context-parallel rank are a multiple of it; 0: of 1;
+                        * below 2^31, not with "table" */
 };
 
 /*
@@ -77,7 +79,7 @@ struct cplayout_partition_args {
  * layout is zigzag: a multiple of P*T. With P > 1 dense zigzag and zigzag-stream: of lcm(2P, P*T);
  * striped:B: of lcm(P*B, P*T). Packed zigzag with P > 1 pads: every document's physical length is rounded up to a multiple of 2P, then 2P rows at a
  * time are added to the last entry, even an empty one, until a context-parallel rank's rows are a
- * multiple of T. A pack of no tokens is legal: every rank has 0 rows.
+ * multiple of T and of row_unit, which the other layouts ask for as well. A pack of no tokens is legal: every rank has 0 rows.
  * Errors: ARGUMENT (unknown layout, a value out of range, a length that does not divide, offsets that
  * break their rules, named by sample and index, a table that leaves out or repeats a row, named by the
  * row and its ranks), MEMORY, VERSION.

@@ -2,169 +2,77 @@
 #include "base/options.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/nearest.h"
-
-static const struct cpl_option_spec specs[CPL_OPTION_COUNT] = {
-    [CPL_OPTION_CONTEXT_PARALLEL_SIZE] =
-        {
-            .name = "context_parallel_size",
-            .type = CPL_TYPE_INTEGER,
-            .default_value = "1",
-            .values = "1 ... 65536",
-            .help = "ranks that share one sequence (P)",
-            .least = 1,
-            .most = CPL_RANKS_MOST,
-        },
-    [CPL_OPTION_TENSOR_MODEL_PARALLEL_SIZE] =
-        {
-            .name = "tensor_model_parallel_size",
-            .type = CPL_TYPE_INTEGER,
-            .default_value = "1",
-            .values = "1 ... 65536",
-            .help = "ranks that share every layer's weights (t)",
-            .least = 1,
-            .most = CPL_RANKS_MOST,
-        },
-    [CPL_OPTION_SEQUENCE_PARALLEL] =
-        {
-            .name = "sequence_parallel",
-            .type = CPL_TYPE_BOOL,
-            .default_value = "false",
-            .values = "true, false",
-            .help = "rows are split over tensor-parallel ranks too (T = t, else 1)",
-        },
-    [CPL_OPTION_LINEAR_CP_LAYOUT] =
-        {
-            .name = "linear_cp_layout",
-            .type = CPL_TYPE_LAYOUT,
-            .default_value = "zigzag",
-            .help = "layout of every layer but attention",
-        },
-    [CPL_OPTION_ATTENTION_CP_LAYOUT] =
-        {
-            .name = "attention_cp_layout",
-            .type = CPL_TYPE_LAYOUT,
-            .default_value = "zigzag",
-            .help = "layout of softmax attention layers",
-        },
-    [CPL_OPTION_BOUNDARY_CP_LAYOUT] =
-        {
-            .name = "boundary_cp_layout",
-            .type = CPL_TYPE_LAYOUT,
-            .default_value = "",
-            .help = "layout in which a layer stack receives and returns hidden states; the linear "
-                    "layout if not set",
-        },
-    [CPL_OPTION_ATTENTION_ACCEPTS] =
-        {
-            .name = "attention_accepts",
-            .type = CPL_TYPE_CHOICE,
-            .default_value = "zigzag",
-            .values = "zigzag, any",
-            .help = "what the attention kernel can run on: two zigzag chunks, or any fragments",
-        },
-    [CPL_OPTION_LINEAR_CHAIN] =
-        {
-            .name = "linear_chain",
-            .type = CPL_TYPE_CHOICE,
-            .default_value = "rank",
-            .values = "rank, table",
-            .help = "how the scan finds its neighbours: slice r on rank r, or by the chain",
-        },
-    [CPL_OPTION_HYBRID_LAYER_PATTERN] =
-        {
-            .name = "hybrid_layer_pattern",
-            .type = CPL_TYPE_PATTERN,
-            .default_value = "",
-            .values = "M G K L linear, * + D C H W attention, - MLP, E mixture of experts",
-            .help = "one symbol per layer; unknown if not set",
-        },
-    [CPL_OPTION_QKV_FORMAT] =
-        {
-            .name = "qkv_format",
-            .type = CPL_TYPE_CHOICE,
-            .default_value = "sbhd",
-            .values = "sbhd, bshd, thd",
-            .help = "order of activations; thd: packed documents",
-        },
-    [CPL_OPTION_SEQ_LENGTH] =
-        {
-            .name = "seq_length",
-            .type = CPL_TYPE_INTEGER,
-            .default_value = "0",
-            .values = "0 ... 4294967295",
-            .help = "tokens of one sequence (S); 0 if unknown",
-            .least = 0,
-            .most = INT64_C(0xffffffff),
-        },
-    [CPL_OPTION_VERIFY_PLANS] =
-        {
-            .name = "verify_plans",
-            .type = CPL_TYPE_CHOICE,
-            .default_value = "always",
-            .values = "always, first, never",
-            .help = "when ranks compare their plans: for every batch, the first one only, or not",
-        },
-    [CPL_OPTION_TIMEOUT_SECONDS] =
-        {
-            .name = "timeout_seconds",
-            .type = CPL_TYPE_NUMBER,
-            .default_value = "600",
-            .values = "above 0, up to 1000000",
-            .help = "longest wait for another rank",
-            .least = 0,
-            .most = 1000000,
-        },
-    [CPL_OPTION_PAD_TOKEN_ID] =
-        {
-            .name = "pad_token_id",
-            .type = CPL_TYPE_INTEGER,
-            .default_value = "0",
-            .values = "-2147483648 ... 2147483647",
-            .help = "what padding holds in the field tokens",
-            .least = INT32_MIN,
-            .most = INT32_MAX,
-        },
-    [CPL_OPTION_PAD_LABEL] =
-        {
-            .name = "pad_label",
-            .type = CPL_TYPE_INTEGER,
-            .default_value = "-100",
-            .values = "-2147483648 ... 2147483647",
-            .help = "what padding holds in the field labels",
-            .least = INT32_MIN,
-            .most = INT32_MAX,
-        },
-};
-
-const struct cpl_option_spec *cpl_option_spec(enum cpl_option_id id)
-{
-    return &specs[id];
-}
 
 const char *cpl_option_type_name(enum cpl_option_type type)
 {
     static const char *const names[] = {
-        [CPL_TYPE_INTEGER] = "integer", [CPL_TYPE_NUMBER] = "number",
-        [CPL_TYPE_BOOL] = "boolean",    [CPL_TYPE_CHOICE] = "choice",
-        [CPL_TYPE_LAYOUT] = "layout",   [CPL_TYPE_PATTERN] = "pattern",
+        [CPL_TYPE_INTEGER] = "integer", [CPL_TYPE_NUMBER] = "number", [CPL_TYPE_BOOL] = "boolean",
+        [CPL_TYPE_CHOICE] = "choice",   [CPL_TYPE_LIST] = "list",     [CPL_TYPE_LAYOUT] = "layout",
+        [CPL_TYPE_PATTERN] = "pattern",
     };
 
     return names[type];
 }
 
+const char *cpl_option_values(const struct cpl_option_spec *spec,
+                              char text[CPL_OPTION_VALUES_BYTES])
+{
+    text[0] = '\0';
+    if (spec->values != NULL) {
+        (void)snprintf(text, CPL_OPTION_VALUES_BYTES, "%s", spec->values);
+    } else if (spec->type == CPL_TYPE_INTEGER) {
+        (void)snprintf(text, CPL_OPTION_VALUES_BYTES, "%" PRId64 " ... %" PRId64, spec->least,
+                       spec->most);
+    }
+    return text;
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* The next entry of a list separated by ", ", of `length` bytes; NULL at its end. */
+static const char *next_entry(const char *list, size_t *length)
+{
+    list += *length;
+    list += strspn(list, ", ");
+    *length = strcspn(list, ",");
+    return *list != '\0' ? list : NULL;
+}
+
+/* Whether a word is a whole entry. The list may be NULL. */
+static bool has_entry(const char *list, const char *word)
+{
+    const size_t wanted = strlen(word);
+    size_t length = 0;
+
+    while (list != NULL && (list = next_entry(list, &length)) != NULL) {
+        if (length == wanted && strncmp(list, word, wanted) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum cpl_option_id cpl_option_find(const char *name)
 {
-    enum cpl_option_id id = 0;
+    for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT; id++) {
+        const struct cpl_option_spec *const spec = cpl_option_spec(id);
 
-    while (id < CPL_OPTION_COUNT && strcmp(specs[id].name, name) != 0) {
-        id++;
+        if (strcmp(spec->name, name) == 0 || has_entry(spec->synonyms, name)) {
+            return id;
+        }
     }
-    return id;
+    return CPL_OPTION_COUNT;
+}
+
+bool cpl_option_deprecated(enum cpl_option_id id, const char *name)
+{
+    return has_entry(cpl_option_spec(id)->deprecated, name);
 }
 
 const char *cpl_option_nearest(const char *name)
@@ -173,15 +81,18 @@ const char *cpl_option_nearest(const char *name)
     size_t best = strlen(name) / 3 + 1;
 
     for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT; id++) {
-        const size_t distance = cpl_edit_distance(name, specs[id].name);
+        const char *const known = cpl_option_spec(id)->name;
+        const size_t distance = cpl_edit_distance(name, known);
 
         if (distance <= best) {
             best = distance;
-            nearest = specs[id].name;
+            nearest = known;
         }
     }
     return nearest;
 }
+
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 /* The whole text as a decimal integer. */
 static bool parse_integer(const struct cpl_option_spec *spec, struct cpl_option_value *value)
@@ -219,21 +130,26 @@ static bool parse_number(const struct cpl_option_spec *spec, struct cpl_option_v
            value->number <= (double)spec->most;
 }
 
-/* One whole entry of the list in `values`. */
-static bool parse_choice(const struct cpl_option_spec *spec, const struct cpl_option_value *value)
+/* Ones and zeros, or one integer; brackets around a list are allowed. */
+static bool parse_list(const struct cpl_option_spec *spec, struct cpl_option_value *value)
 {
-    const char *choice = spec->values;
+    const char *const text = value->text;
+    const size_t open = text[0] == '[';
+    const size_t length = strlen(text);
+    const bool closed = length > open && text[length - 1] == ']';
+    const size_t end = length - closed;
 
-    while (*choice != '\0') {
-        const size_t length = strcspn(choice, ",");
-
-        if (strlen(value->text) == length && strncmp(choice, value->text, length) == 0) {
-            return true;
-        }
-        choice += length;
-        choice += strspn(choice, ", ");
+    if (strchr(text, ',') == NULL) {
+        return parse_integer(spec, value);
     }
-    return false;
+    for (size_t i = open; i < end; i++) {
+        const bool digit = text[i] == '0' || text[i] == '1';
+
+        if ((i - open) % 2 == 0 ? !digit : text[i] != ',') {
+            return false;
+        }
+    }
+    return open == closed && (end - open) % 2 == 1;
 }
 
 static bool parse_bool(struct cpl_option_value *value)
@@ -260,7 +176,9 @@ static bool parse_value(const struct cpl_option_spec *spec, struct cpl_option_va
     case CPL_TYPE_BOOL:
         return parse_bool(value);
     case CPL_TYPE_CHOICE:
-        return parse_choice(spec, value);
+        return has_entry(spec->values, value->text);
+    case CPL_TYPE_LIST:
+        return parse_list(spec, value);
     case CPL_TYPE_LAYOUT:
     case CPL_TYPE_PATTERN:
         return true;
@@ -268,37 +186,69 @@ static bool parse_value(const struct cpl_option_spec *spec, struct cpl_option_va
     return false;
 }
 
-/* A value given again with another text is a conflict for good. */
-static void set_value(struct cpl_options *options, enum cpl_option_id id, const char *text)
+static void set_default(struct cpl_option_value *value, const struct cpl_option_spec *spec)
 {
-    struct cpl_option_value *const value = &options->values[id];
-    const bool differs = value->given && strcmp(value->text, text) != 0;
-
-    value->conflict = value->conflict || differs;
-    value->text = text;
-    value->given = true;
-    value->usable = parse_value(&specs[id], value) && !value->conflict;
+    *value = (struct cpl_option_value){
+        .text = spec->default_value,
+        .origin = "default",
+        .source = CPL_SOURCE_DEFAULT,
+    };
+    value->usable = spec->default_value[0] == '\0' || parse_value(spec, value);
 }
 
-enum cpl_status cpl_options_parse(struct cpl_options *options, const struct cpl_setting *given,
-                                  size_t count, struct cpl_error *error)
+/* A value given again by its source with another text is a conflict for good. */
+static void set_value(struct cpl_option_value *value, const struct cpl_option_spec *spec,
+                      const struct cpl_entry *entry)
 {
-    *options = (struct cpl_options){.given = given, .given_count = count};
-    for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT; id++) {
-        options->values[id].text = specs[id].default_value;
-        options->values[id].usable = parse_value(&specs[id], &options->values[id]);
-    }
-    for (size_t i = 0; i < count; i++) {
-        enum cpl_option_id id;
+    const bool differs = value->given && strcmp(value->text, entry->value) != 0;
 
-        if (given[i].name == NULL || given[i].value == NULL) {
-            return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "options",
-                                  "options[%zu] has a NULL name or value", i);
-        }
-        id = cpl_option_find(given[i].name);
+    if (value->source < entry->source) {
+        return;
+    }
+    value->conflict = value->conflict || differs;
+    value->text = entry->value;
+    value->origin = entry->origin;
+    value->source = entry->source;
+    value->given = true;
+    value->usable = parse_value(spec, value) && !value->conflict;
+}
+
+enum cpl_status cpl_options_init(struct cpl_options *options, const struct cpl_host_settings *host,
+                                 struct cpl_error *error)
+{
+    const enum cpl_status status = cpl_sources_init(&options->sources, host, error);
+
+    if (status != CPL_OK) {
+        return status;
+    }
+    for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT; id++) {
+        set_default(&options->values[id], cpl_option_spec(id));
+    }
+    for (size_t i = 0; i < options->sources.count; i++) {
+        const struct cpl_entry *const entry = &options->sources.list[i];
+        const enum cpl_option_id id = cpl_option_find(entry->name);
+
         if (id != CPL_OPTION_COUNT) {
-            set_value(options, id, given[i].value);
+            set_value(&options->values[id], cpl_option_spec(id), entry);
         }
     }
     return CPL_OK;
+}
+
+void cpl_options_fini(struct cpl_options *options)
+{
+    cpl_sources_fini(&options->sources);
+}
+
+void cpl_options_log(const struct cpl_options *options, const struct cpl_log *log)
+{
+    for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT; id++) {
+        const struct cpl_option_value *const value = &options->values[id];
+        const struct cpl_option_spec *const spec = cpl_option_spec(id);
+
+        if (value->given && strcmp(value->text, spec->default_value) != 0) {
+            cpl_log_write(log, CPL_LOG_INFO, "option %s = '%.200s' (%.200s)", spec->name,
+                          value->text, value->origin);
+        }
+    }
 }

@@ -13,12 +13,21 @@ enum cpl_severity {
     CPL_ERROR = 2,
 };
 
+/* Part of a text, in bytes. */
+struct cpl_range {
+    uint32_t offset;
+    uint32_t length;
+};
+
 struct cpl_finding {
     enum cpl_severity severity;
     const char *code;
     const char *option;
     const char *message;
-    const char *hint; /* never NULL */
+    const char *hint;      /* never NULL */
+    const char *value;     /* of the option, "" if it is not set */
+    const char *origin;    /* of the value */
+    struct cpl_range part; /* of the value, that is at fault */
 };
 
 struct cpl_reporter {

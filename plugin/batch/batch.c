@@ -74,12 +74,19 @@ void cpl_batch_destroy(struct cpl_batch *batch)
 
 /* ---- Lengths --------------------------------------------------------------------------------- */
 
+/* The ranks, and what their rows must be a multiple of. */
+static struct cpl_shape shape_of(const struct cpl_context *context)
+{
+    return (struct cpl_shape){.cp = context->cp, .tp = context->tp, .row_unit = context->row_unit};
+}
+
 /* Every layout asks for its own multiple; the message names what suits all of them. */
 static enum cpl_status check_length(const struct cpl_context *context, int64_t tokens,
                                     struct cpl_error *error)
 {
-    const int64_t unit =
-        cpl_layouts_unit(context->layouts, context->layout_count, context->cp, context->tp);
+    const struct cpl_shape shape = shape_of(context);
+    const int64_t unit = cpl_layouts_unit(context->layouts, context->layout_count, &shape);
+    char ranks[CPL_SHAPE_BYTES];
     char nearest[64];
 
     if (tokens % unit == 0) {
@@ -88,8 +95,8 @@ static enum cpl_status check_length(const struct cpl_context *context, int64_t t
     cpl_nearest_lengths(nearest, tokens, unit);
     return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "sequence_length",
                           "sequence length %" PRId64 " is not a multiple of %" PRId64
-                          ", which the layouts in use need with P = %d and T = %d; nearest: %s",
-                          tokens, unit, context->cp, context->tp, nearest);
+                          ", which the layouts in use need with %s; nearest: %s",
+                          tokens, unit, cpl_shape_title(&shape, ranks), nearest);
 }
 
 static enum cpl_status take_dense(struct cpl_batch *batch, const struct cpl_batch_args *args,
@@ -149,15 +156,13 @@ static enum cpl_status build_layout(struct cpl_batch *batch, int32_t layout,
                                     struct cpl_error *error)
 {
     const struct cpl_context *const context = batch->context;
-    const struct cpl_shape shape = {
-        .tokens = batch->stream.rows,
-        .cp = context->cp,
-        .tp = context->tp,
-        .stream = context->packed ? &batch->stream : NULL,
-    };
+    struct cpl_shape shape = shape_of(context);
     struct cpl_table *const table = &batch->tables[layout];
-    enum cpl_status status =
-        cpl_table_build(table, context->layouts[layout], &shape, &batch->arena, error);
+    enum cpl_status status;
+
+    shape.tokens = batch->stream.rows;
+    shape.stream = context->packed ? &batch->stream : NULL;
+    status = cpl_table_build(table, context->layouts[layout], &shape, &batch->arena, error);
 
     if (status == CPL_OK) {
         status = cpl_route_from_stream(&batch->from_stream[layout], table, context->rank,

@@ -8,6 +8,7 @@
 #include "batch/registration.h"
 #include "move/group.h"
 #include "move/local.h"
+#include "move/rank_map.h"
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
@@ -52,6 +53,23 @@ static enum cpl_status take_place_by_calls(struct cpl_context *context,
     return cpl_host_create(&context->allocator, &host, &context->transport, error);
 }
 
+/* A map that is not one to one is a finding; until then there is no way to the peers. */
+static enum cpl_status check_map(struct cpl_context *context, const struct cpl_context_args *args,
+                                 struct cpl_error *error)
+{
+    enum cpl_status status = CPL_OK;
+
+    if (args->calls != NULL && args->communicator_ranks != NULL) {
+        status = cpl_rank_map_twins(&context->allocator, args->communicator_ranks, args->ranks,
+                                    context->twins, error);
+    }
+    if (context->twins[0] != context->twins[1]) {
+        context->transport->ops->leave(context->transport);
+        context->transport = NULL;
+    }
+    return status;
+}
+
 /* The rank's way to its peers, before anything else, so that they can be told of a failure. */
 static enum cpl_status take_place(struct cpl_context *context, const struct cpl_context_args *args,
                                   struct cpl_error *error)
@@ -75,7 +93,7 @@ static enum cpl_status take_place(struct cpl_context *context, const struct cpl_
     context->ranks = context->transport->ranks;
     context->digests =
         cpl_allocate(&context->allocator, (size_t)context->ranks, sizeof(*context->digests));
-    return context->digests != NULL ? CPL_OK : cpl_fail_memory(error);
+    return context->digests != NULL ? check_map(context, args, error) : cpl_fail_memory(error);
 }
 
 static void context_free(struct cpl_context *context)
@@ -265,6 +283,13 @@ enum cpl_status cpl_context_schedule(struct cpl_context *context, int32_t chunk,
     if (context->pattern[0] == '\0') {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "hybrid_layer_pattern",
                               "a schedule needs the option hybrid_layer_pattern, which is not set");
+    }
+    if (strpbrk(context->pattern, "|/[]") != NULL) {
+        return cpl_fail_field(
+            error, CPL_ERROR_UNSUPPORTED, "hybrid_layer_pattern",
+            "pattern '%.64s': schedules of pipeline stages, MTP parts and logical "
+            "layers are not supported by this version",
+            context->pattern);
     }
     if (context->batches > 0) {
         return cpl_fail(error, CPL_ERROR_ARGUMENT, "schedules must be made before the first batch");

@@ -45,6 +45,7 @@ struct cpl_context {
     int32_t tp;             /* T */
     int32_t rank;           /* logical */
     bool packed;
+    int64_t row_unit;       /* rows of a context-parallel rank are a multiple of it */
     int64_t seq_length;     /* 0: unknown */
     int64_t pad_token;      /* what padding holds in tokens */
     int64_t pad_label;      /* and in labels */
@@ -60,6 +61,7 @@ struct cpl_context {
     struct cpl_transport *transport; /* NULL: this rank is alone, or has left */
     struct cpl_digest *digests;      /* [ranks], for comparisons; NULL if alone */
     int32_t ranks;
+    int32_t twins[2];         /* logical ranks that are one communicator rank; equal: none are */
     uint64_t batches;         /* made so far */
     struct cpl_error failure; /* of a collective; status OK: healthy */
 
@@ -71,7 +73,7 @@ struct cpl_context {
 struct cpl_context_args {
     struct cpl_allocator allocator;
     struct cpl_log log;
-    const struct cpl_setting *settings;
+    const struct cpl_setting *settings; /* of the host */
     size_t setting_count;
     struct cpl_reporter reporter;
     struct cpl_group *group; /* one of the two, or neither */

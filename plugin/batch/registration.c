@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/options.h"
 #include "plan/rules.h"
 
 static const char *copy_text(struct cpl_arena *arena, const char *text)
@@ -19,14 +20,14 @@ _Static_assert((int)CPL_OPTION_COUNT <= (int)CPL_DIGEST_WORDS, "a word of the di
 /* A layout option's layout with its parameters; the boundary's depends on the linear one. */
 static uint64_t digest_layout(const struct cpl_registration *registration, enum cpl_option_id id)
 {
-    const struct cpl_layout *layout = registration->boundary;
+    const struct cpl_layout *layout = registration->used.boundary;
     char title[CPL_LAYOUT_BYTES];
     uint64_t tolerance;
 
     if (id == CPL_OPTION_LINEAR_CP_LAYOUT) {
-        layout = registration->linear;
+        layout = registration->used.linear;
     } else if (id == CPL_OPTION_ATTENTION_CP_LAYOUT) {
-        layout = registration->attention;
+        layout = registration->used.attention;
     }
     memcpy(&tolerance, &layout->tolerance, sizeof(tolerance)); /* the title rounds it */
     return cpl_hash_word(cpl_hash_text(CPL_HASH_SEED, cpl_layout_title(layout, title)), tolerance);
@@ -40,11 +41,18 @@ static uint64_t digest_option(const struct cpl_registration *registration, enum 
 {
     const struct cpl_option_value *const value = &registration->options->values[id];
 
+    if (id == CPL_OPTION_WEIGHT_SHARDS) {
+        return (uint64_t)registration->weight_shards;
+    }
+    if (id == CPL_OPTION_SEQUENCE_SHARDS) {
+        return (uint64_t)registration->sequence_shards;
+    }
     switch (cpl_option_spec(id)->type) {
     case CPL_TYPE_INTEGER:
     case CPL_TYPE_BOOL:
         return (uint64_t)value->integer;
     case CPL_TYPE_CHOICE:
+    case CPL_TYPE_LIST:
     case CPL_TYPE_PATTERN:
         return cpl_hash_text(CPL_HASH_SEED, value->text);
     case CPL_TYPE_LAYOUT:
@@ -92,13 +100,14 @@ static enum cpl_status add_layouts(struct cpl_context *context,
                                    struct cpl_error *error)
 {
     struct cpl_schedule_layouts *const roles = &context->roles;
-    enum cpl_status status = add_layout(context, registration->linear, &roles->linear, error);
+    const struct cpl_parts *const parts = &registration->used;
+    enum cpl_status status = add_layout(context, parts->linear, &roles->linear, error);
 
     if (status == CPL_OK) {
-        status = add_layout(context, registration->attention, &roles->attention, error);
+        status = add_layout(context, parts->attention, &roles->attention, error);
     }
     if (status == CPL_OK) {
-        status = add_layout(context, registration->boundary, &roles->boundary, error);
+        status = add_layout(context, parts->boundary, &roles->boundary, error);
     }
     return status;
 }
@@ -116,10 +125,10 @@ static enum cpl_status configure(struct cpl_context *context,
                                  struct cpl_error *error)
 {
     const struct cpl_option_value *const values = registration->options->values;
-    const bool split = values[CPL_OPTION_SEQUENCE_PARALLEL].integer != 0;
 
-    context->cp = (int32_t)values[CPL_OPTION_CONTEXT_PARALLEL_SIZE].integer;
-    context->tp = split ? (int32_t)values[CPL_OPTION_TENSOR_MODEL_PARALLEL_SIZE].integer : 1;
+    context->cp = (int32_t)registration->cp;
+    context->tp = (int32_t)registration->tp;
+    context->row_unit = values[CPL_OPTION_ROW_UNIT].integer;
     context->packed = strcmp(values[CPL_OPTION_QKV_FORMAT].text, "thd") == 0;
     context->seq_length = values[CPL_OPTION_SEQ_LENGTH].integer;
     context->pad_token = values[CPL_OPTION_PAD_TOKEN_ID].integer;
@@ -141,15 +150,38 @@ static double timeout_of(const struct cpl_options *options)
     return value->usable ? value->number : TIMEOUT_UNKNOWN;
 }
 
-/* Takes the options: all rules are applied, and what is to be compared goes into the digest. */
+/* All rules are applied, and what is to be compared goes into the digest. */
 static enum cpl_status take_options(struct cpl_context *context,
+                                    const struct cpl_context_args *args,
+                                    const struct cpl_options *options, struct cpl_digest *digest,
+                                    struct cpl_error *error)
+{
+    const struct cpl_group_facts group = {
+        .ranks = context->ranks,
+        .mute = context->transport != NULL && !context->transport->gathers,
+        .twins = {context->twins[0], context->twins[1]},
+    };
+    struct cpl_registration registration;
+    enum cpl_status status;
+
+    cpl_registration_init(&registration, options, &group);
+    status = cpl_rules_apply(&registration, &args->reporter, error);
+    if (status == CPL_OK) {
+        cpl_options_log(options, &context->log);
+        context->configuration = digest_options(&registration, digest);
+        status = configure(context, &registration, error);
+    }
+    return status;
+}
+
+/* Reads the options and takes them. Peers are waited for no longer than they say. */
+static enum cpl_status read_options(struct cpl_context *context,
                                     const struct cpl_context_args *args, struct cpl_digest *digest,
                                     struct cpl_error *error)
 {
+    const struct cpl_host_settings host = {args->allocator, args->settings, args->setting_count};
     struct cpl_options options;
-    struct cpl_registration registration;
-    enum cpl_status status =
-        cpl_options_parse(&options, args->settings, args->setting_count, error);
+    enum cpl_status status = cpl_options_init(&options, &host, error);
 
     if (context->transport != NULL) {
         context->transport->timeout_seconds =
@@ -158,13 +190,8 @@ static enum cpl_status take_options(struct cpl_context *context,
     if (status != CPL_OK) {
         return status;
     }
-    cpl_registration_init(&registration, &options, context->ranks);
-    registration.mute = context->transport != NULL && !context->transport->gathers;
-    status = cpl_rules_apply(&registration, &args->reporter, error);
-    if (status == CPL_OK) {
-        context->configuration = digest_options(&registration, digest);
-        status = configure(context, &registration, error);
-    }
+    status = take_options(context, args, &options, digest, error);
+    cpl_options_fini(&options);
     return status;
 }
 
@@ -184,7 +211,7 @@ enum cpl_status cpl_context_register(struct cpl_context *context,
     };
 
     struct cpl_digest digest = {.rank = context->rank};
-    const enum cpl_status taken = take_options(context, args, &digest, error);
+    const enum cpl_status taken = read_options(context, args, &digest, error);
 
     return cpl_context_agree(context, &topics, &digest, taken, error);
 }

@@ -47,13 +47,16 @@ void cpl_core_options(cplayout_option_fn visit, void *self)
     cpl_layout_names(layouts, sizeof(layouts));
     for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT && visit != NULL; id++) {
         const struct cpl_option_spec *const spec = cpl_option_spec(id);
+        char values[CPL_OPTION_VALUES_BYTES];
         const struct cplayout_option_info info = {
             .size = sizeof(info),
             .name = spec->name,
             .type = cpl_option_type_name(spec->type),
             .default_value = spec->default_value,
-            .values = spec->values != NULL ? spec->values : layouts,
+            .values = spec->type == CPL_TYPE_LAYOUT ? layouts : cpl_option_values(spec, values),
             .help = spec->help,
+            .synonyms = spec->synonyms != NULL ? spec->synonyms : "",
+            .deprecated = spec->deprecated != NULL ? spec->deprecated : "",
         };
 
         visit(self, &info);

@@ -26,6 +26,10 @@ static void deliver(void *self, const struct cpl_finding *finding)
         .option = finding->option,
         .message = finding->message,
         .hint = finding->hint,
+        .value = finding->value,
+        .origin = finding->origin,
+        .part_offset = finding->part.offset,
+        .part_length = finding->part.length,
     };
 
     cpl_log_write(diagnosis->log, finding->severity == CPL_ERROR ? CPL_LOG_ERROR : CPL_LOG_WARNING,
@@ -74,23 +78,28 @@ static enum cpl_status create_context(const struct cplayout_create_args *args,
 
 /* Everything that create does without a rank. */
 static enum cpl_status check_options(const struct cplayout_create_args *args,
-                                     const struct cpl_log *log, struct cpl_error *error)
+                                     const struct cpl_caller *caller, struct cpl_error *error)
 {
-    struct diagnosis diagnosis = {args, log};
+    static const struct cpl_group_facts unknown = {.ranks = 0};
+    struct diagnosis diagnosis = {args, &caller->log};
     const struct cpl_reporter reporter = {deliver, &diagnosis};
+    const struct cpl_host_settings host = {caller->allocator,
+                                           (const struct cpl_setting *)args->options,
+                                           (size_t)args->option_count};
     struct cpl_options options;
     struct cpl_registration registration;
     enum cpl_status status = check_settings(args, error);
 
     if (status == CPL_OK) {
-        status = cpl_options_parse(&options, (const struct cpl_setting *)args->options,
-                                   (size_t)args->option_count, error);
+        status = cpl_options_init(&options, &host, error);
     }
     if (status != CPL_OK) {
         return status;
     }
-    cpl_registration_init(&registration, &options, 0);
-    return cpl_rules_apply(&registration, &reporter, error);
+    cpl_registration_init(&registration, &options, &unknown);
+    status = cpl_rules_apply(&registration, &reporter, error);
+    cpl_options_fini(&options);
+    return status;
 }
 
 int32_t cpl_core_check(const struct cplayout_create_args *args, struct cplayout_error *error)
@@ -105,7 +114,7 @@ int32_t cpl_core_check(const struct cplayout_create_args *args, struct cplayout_
         status = cpl_caller_in(copy.host, &host, &problem);
     }
     if (status == CPL_OK) {
-        status = check_options(&copy, &host.log, &problem);
+        status = check_options(&copy, &host, &problem);
     }
     return cpl_leave(status, &problem, status == CPL_ERROR_CONFIGURATION ? NULL : &host.log, error);
 }

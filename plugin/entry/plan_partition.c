@@ -31,19 +31,40 @@ enum cpl_status cpl_owned_alloc(const struct cpl_caller *host,
     return CPL_OK;
 }
 
+/* The partition "table" is what the host says it is. */
+static bool is_table(const struct cplayout_partition_args *args)
+{
+    return strcmp(args->layout, "table") == 0;
+}
+
+static enum cpl_status check_row_unit(const struct cplayout_partition_args *args,
+                                      struct cpl_error *error)
+{
+    if (args->row_unit > INT32_MAX || (args->row_unit > 1 && is_table(args))) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "row_unit", "row_unit %" PRIu64 " %s",
+                              args->row_unit,
+                              is_table(args) ? "with a table, whose rows are what they are"
+                                             : "is above 2147483647");
+    }
+    return CPL_OK;
+}
+
 /* What is dealt: one sequence, or the samples, whose stream lives in the partition's arena. */
 static enum cpl_status shape_in(const struct cplayout_partition_args *args,
                                 struct cpl_owned_partition *partition, struct cpl_shape *shape,
                                 struct cpl_stream *stream, struct cpl_error *error)
 {
     const struct cpl_lengths *lengths = NULL;
-    const enum cpl_status status =
-        cpl_samples_in(args->samples, args->sample_count, &lengths, error);
+    enum cpl_status status = check_row_unit(args, error);
 
+    if (status == CPL_OK) {
+        status = cpl_samples_in(args->samples, args->sample_count, &lengths, error);
+    }
     if (status != CPL_OK) {
         return status;
     }
-    *shape = (struct cpl_shape){.cp = args->cp, .tp = args->tp};
+    *shape =
+        (struct cpl_shape){.cp = args->cp, .tp = args->tp, .row_unit = (int64_t)args->row_unit};
     if (lengths == NULL) {
         shape->tokens = (int64_t)args->sequence;
         return cpl_tokens_check(args->sequence, "sequence", error);
@@ -55,12 +76,6 @@ static enum cpl_status shape_in(const struct cplayout_partition_args *args,
     }
     shape->stream = stream;
     return cpl_stream_packed(stream, lengths, args->sample_count, &partition->arena, error);
-}
-
-/* The partition "table" is what the host says it is. */
-static bool is_table(const struct cplayout_partition_args *args)
-{
-    return strcmp(args->layout, "table") == 0;
 }
 
 static enum cpl_status fill_table(const struct cplayout_partition_args *args,

@@ -260,41 +260,17 @@ static const struct cpl_transport_ops ops = {
     .leave = leave,
 };
 
-static int compare_ranks(const void *left, const void *right)
-{
-    const int32_t a = *(const int32_t *)left;
-    const int32_t b = *(const int32_t *)right;
-
-    return (a > b) - (a < b);
-}
-
-/* The map of a host must be one to one. Sorts `ranks`. */
-static enum cpl_status check_distinct(int32_t *ranks, int32_t count, struct cpl_error *error)
-{
-    qsort(ranks, (size_t)count, sizeof(*ranks), compare_ranks);
-    for (int32_t i = 0; i < count; i++) {
-        if (ranks[i] < 0 || (i > 0 && ranks[i] == ranks[i - 1])) {
-            return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "communicator_ranks",
-                                  "communicator_ranks names rank %d%s", ranks[i],
-                                  ranks[i] < 0 ? ", which is negative" : " twice");
-        }
-    }
-    return CPL_OK;
-}
-
+/* That the map is one to one is the affair of a rule (rank_map.h). */
 static enum cpl_status fill_map(struct host *host, const int32_t *given, struct cpl_error *error)
 {
-    const int32_t count = host->base.ranks;
     int32_t *const map = host->communicator_ranks;
 
-    for (int32_t rank = 0; rank < count; rank++) {
+    for (int32_t rank = 0; rank < host->base.ranks; rank++) {
         map[rank] = given != NULL ? given[rank] : rank;
-    }
-    if (given != NULL && check_distinct(map, count, error) != CPL_OK) {
-        return error->status;
-    }
-    if (given != NULL) {
-        memcpy(map, given, (size_t)count * sizeof(*map));
+        if (map[rank] < 0) {
+            return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "communicator_ranks",
+                                  "communicator_ranks names rank %d, which is negative", map[rank]);
+        }
     }
     return CPL_OK;
 }

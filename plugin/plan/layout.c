@@ -174,8 +174,8 @@ void cpl_layout_names(char *text, size_t bytes)
 
 /* ---- Lengths ----------------------------------------------------------------------------------- */
 
-/* Above all lengths: where units grow beyond them, no length fits. */
-static const int64_t unit_most = INT64_C(1) << 62;
+/* Above all lengths: where units grow beyond them, no length fits. P times as much fits 63 bits. */
+static const int64_t unit_most = INT64_C(1) << 46;
 
 /* lcm, or unit_most. Both are positive and at most unit_most. */
 static int64_t common_unit(int64_t a, int64_t b)
@@ -186,21 +186,26 @@ static int64_t common_unit(int64_t a, int64_t b)
                                                                                          : product;
 }
 
-int64_t cpl_layout_unit(const struct cpl_layout *layout, int32_t cp, int32_t tp)
+int64_t cpl_rows_unit(const struct cpl_shape *shape)
 {
-    const int64_t windows = (int64_t)cp * tp;
-    const int64_t grain = layout->blocks ? layout->block : layout->chunks;
-
-    return cp > 1 ? common_unit(windows, cp * grain) : windows;
+    return common_unit(shape->tp, shape->row_unit > 0 ? shape->row_unit : 1);
 }
 
-int64_t cpl_layouts_unit(const struct cpl_layout *const *layouts, int32_t count, int32_t cp,
-                         int32_t tp)
+int64_t cpl_layout_unit(const struct cpl_layout *layout, const struct cpl_shape *shape)
+{
+    const int64_t grain = layout->blocks ? layout->block : layout->chunks;
+    const int64_t rows = cpl_rows_unit(shape);
+
+    return shape->cp > 1 ? shape->cp * common_unit(rows, grain) : rows;
+}
+
+int64_t cpl_layouts_unit(const struct cpl_layout *const *layouts, int32_t count,
+                         const struct cpl_shape *shape)
 {
     int64_t unit = 1;
 
     for (int32_t i = 0; i < count; i++) {
-        unit = common_unit(unit, cpl_layout_unit(layouts[i], cp, tp));
+        unit = common_unit(unit, cpl_layout_unit(layouts[i], shape));
     }
     return unit;
 }
@@ -224,6 +229,17 @@ void cpl_nearest_lengths(char text[64], int64_t length, int64_t unit)
     } else {
         (void)snprintf(text, 64, "%" PRId64 " and %" PRId64, below, below + unit);
     }
+}
+
+const char *cpl_shape_title(const struct cpl_shape *shape, char text[CPL_SHAPE_BYTES])
+{
+    if (shape->row_unit > 1) {
+        (void)snprintf(text, CPL_SHAPE_BYTES, "P = %d, T = %d and row_unit = %" PRId64, shape->cp,
+                       shape->tp, shape->row_unit);
+    } else {
+        (void)snprintf(text, CPL_SHAPE_BYTES, "P = %d and T = %d", shape->cp, shape->tp);
+    }
+    return text;
 }
 
 enum cpl_status cpl_ranks_check(const struct cpl_shape *shape, struct cpl_error *error)
@@ -264,8 +280,9 @@ static enum cpl_status check_blocks(const struct cpl_layout *layout, int64_t row
 static enum cpl_status check_length(const struct cpl_layout *layout, const struct cpl_shape *shape,
                                     int64_t length, struct cpl_error *error)
 {
-    const int64_t unit = cpl_layout_unit(layout, shape->cp, shape->tp);
+    const int64_t unit = cpl_layout_unit(layout, shape);
     char title[CPL_LAYOUT_BYTES];
+    char ranks[CPL_SHAPE_BYTES];
     char nearest[64];
 
     if (length % unit == 0) {
@@ -274,9 +291,10 @@ static enum cpl_status check_length(const struct cpl_layout *layout, const struc
     cpl_nearest_lengths(nearest, length, unit);
     return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "sequence",
                           "%s %" PRId64 " is not a multiple of %" PRId64
-                          ", which layout '%s' needs with P = %d and T = %d; nearest: %s",
+                          ", which layout '%s' needs with %s; nearest: %s",
                           shape->stream != NULL ? "length of the pack" : "sequence length", length,
-                          unit, cpl_layout_title(layout, title), shape->cp, shape->tp, nearest);
+                          unit, cpl_layout_title(layout, title), cpl_shape_title(shape, ranks),
+                          nearest);
 }
 
 enum cpl_status cpl_shape_check(const struct cpl_layout *layout, const struct cpl_shape *shape,

@@ -21,6 +21,7 @@ struct cpl_shape {
     int32_t cp;                      /* P */
     int32_t tp;                      /* T */
     const struct cpl_stream *stream; /* packed documents; NULL: dense */
+    int64_t row_unit;                /* rows of a context-parallel rank are a multiple; 0: of 1 */
 };
 
 /* What a layout's name may be followed by. */
@@ -83,20 +84,31 @@ enum { CPL_LAYOUT_NAMES_BYTES = 128 };
 void cpl_layout_names(char *text, size_t bytes);
 
 /*
- * What S must be a multiple of: P*T, for zigzag lcm(2P, P*T), for striped:B lcm(P*B, P*T). At P = 1 it
- * is T. The product of cp and tp has been checked. A unit above all lengths stands for any such.
+ * What the rows of a context-parallel rank must be a multiple of: lcm(T, row_unit). `shape` need not
+ * have a length.
  */
-int64_t cpl_layout_unit(const struct cpl_layout *layout, int32_t cp, int32_t tp);
+int64_t cpl_rows_unit(const struct cpl_shape *shape);
+
+/*
+ * What S must be a multiple of: P * lcm(T, row_unit), and for zigzag of 2P, for striped:B of P*B. At
+ * P = 1 it is lcm(T, row_unit). The product of P and T has been checked. A unit above all lengths
+ * stands for any such.
+ */
+int64_t cpl_layout_unit(const struct cpl_layout *layout, const struct cpl_shape *shape);
 
 /* The same for several layouts at once, as a batch needs it. */
-int64_t cpl_layouts_unit(const struct cpl_layout *const *layouts, int32_t count, int32_t cp,
-                         int32_t tp);
+int64_t cpl_layouts_unit(const struct cpl_layout *const *layouts, int32_t count,
+                         const struct cpl_shape *shape);
 
 /* Whether a sequence length is in range at all; `field` is what the caller calls it. */
 enum cpl_status cpl_tokens_check(uint64_t tokens, const char *field, struct cpl_error *error);
 
 /* The multiples of `unit` next to a length that is none: "1016 and 1024", never 0. */
 void cpl_nearest_lengths(char text[64], int64_t length, int64_t unit);
+
+/* "P = 4 and T = 2", with the row unit where there is one, for messages. */
+enum { CPL_SHAPE_BYTES = 72 };
+const char *cpl_shape_title(const struct cpl_shape *shape, char text[CPL_SHAPE_BYTES]);
 
 /* Checks P and T. */
 enum cpl_status cpl_ranks_check(const struct cpl_shape *shape, struct cpl_error *error);

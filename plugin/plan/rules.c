@@ -1,40 +1,268 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/rules.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "plan/pattern.h"
+#include "plan/rule.h"
 
-struct rule;
+#define SET(option) (UINT64_C(1) << CPL_OPTION_##option)
 
-/* One pass over the rules. */
-struct run {
-    const struct cpl_registration *registration;
-    const struct cpl_reporter *reporter;
-    const struct rule *rule; /* the one that is being applied */
-    int32_t errors;
-    struct cpl_error *first; /* the first error */
+_Static_assert(CPL_OPTION_COUNT <= 64, "a set of options has a bit for each");
+
+/* What P and T follow from. */
+#define RANKS \
+    (SET(CONTEXT_PARALLEL_SIZE) | SET(TENSOR_MODEL_PARALLEL_SIZE) | SET(SEQUENCE_PARALLEL))
+#define LAYOUTS (SET(LINEAR_CP_LAYOUT) | SET(ATTENTION_CP_LAYOUT))
+#define LAYERS  (SET(HYBRID_LAYER_PATTERN) | SET(LINEAR_ATTENTION_FREQ))
+
+static const struct cpl_rule rules[] = {
+    {
+        .code = "option.unknown",
+        .severity = CPL_ERROR,
+        .apply = cpl_rule_option_unknown,
+    },
+    {
+        .code = "option.type",
+        .severity = CPL_ERROR,
+        .taints = true,
+        .apply = cpl_rule_option_type,
+    },
+    {
+        .code = "layout.unknown",
+        .severity = CPL_ERROR,
+        .taints = true,
+        .apply = cpl_rule_layout_unknown,
+    },
+    {
+        .code = "pattern.symbol",
+        .severity = CPL_ERROR,
+        .taints = true,
+        .needs = SET(HYBRID_LAYER_PATTERN),
+        .apply = cpl_rule_pattern_symbol,
+    },
+    {
+        .code = "pattern.mtp",
+        .severity = CPL_ERROR,
+        .needs = SET(HYBRID_LAYER_PATTERN) | SET(MTP_NUM_LAYERS),
+        .apply = cpl_rule_pattern_mtp,
+    },
+    {
+        .code = "world.size",
+        .severity = CPL_ERROR,
+        .needs = SET(WORLD_SIZE) | SET(PIPELINE_MODEL_PARALLEL_SIZE) | SET(CONTEXT_PARALLEL_SIZE) |
+                 SET(TENSOR_MODEL_PARALLEL_SIZE),
+        .reads = SET(WEIGHT_SHARDS),
+        .apply = cpl_rule_world_size,
+    },
+    {
+        .code = "gtp.weight_shards",
+        .severity = CPL_ERROR,
+        .taints = true,
+        .needs = SET(TENSOR_MODEL_PARALLEL_SIZE),
+        .reads = SET(WEIGHT_SHARDS),
+        .apply = cpl_rule_gtp_weight_shards,
+    },
+    {
+        .code = "gtp.needs_sequence_parallel",
+        .severity = CPL_ERROR,
+        .taints = true,
+        .needs = SET(TENSOR_MODEL_PARALLEL_SIZE) | SET(SEQUENCE_PARALLEL),
+        .reads = SET(SEQUENCE_SHARDS),
+        .apply = cpl_rule_gtp_needs_sequence_parallel,
+    },
+    {
+        .code = "gtp.shards",
+        .severity = CPL_ERROR,
+        .taints = true,
+        .needs = SET(TENSOR_MODEL_PARALLEL_SIZE) | SET(SEQUENCE_PARALLEL),
+        .reads = SET(SEQUENCE_SHARDS) | SET(WEIGHT_SHARDS),
+        .apply = cpl_rule_gtp_shards,
+    },
+    {
+        .code = "group.size",
+        .severity = CPL_ERROR,
+        .needs = RANKS,
+        .reads = SET(SEQUENCE_SHARDS),
+        .apply = cpl_rule_group_size,
+    },
+    {
+        .code = "group.not_cartesian",
+        .severity = CPL_ERROR,
+        .apply = cpl_rule_group_not_cartesian,
+    },
+    {
+        .code = "tp.indivisible_heads",
+        .severity = CPL_ERROR,
+        .needs = SET(TENSOR_MODEL_PARALLEL_SIZE),
+        .apply = cpl_rule_tp_indivisible_heads,
+    },
+    {
+        .code = "attention.layout_unsupported",
+        .severity = CPL_ERROR,
+        .sharded = true,
+        .needs = SET(ATTENTION_CP_LAYOUT) | SET(ATTENTION_ACCEPTS),
+        .apply = cpl_rule_attention_layout_unsupported,
+    },
+    {
+        .code = "attention.a2a_heads",
+        .severity = CPL_ERROR,
+        .sharded = true,
+        .needs = SET(CP_COMM_TYPE) | SET(NUM_ATTENTION_HEADS),
+        .apply = cpl_rule_attention_a2a_heads,
+    },
+    {
+        .code = "linear.chain_unsupported",
+        .severity = CPL_ERROR,
+        .sharded = true,
+        .needs = SET(LINEAR_CP_LAYOUT) | SET(LINEAR_CHAIN),
+        .apply = cpl_rule_linear_chain_unsupported,
+    },
+    {
+        .code = "linear.headwise_layout",
+        .severity = CPL_ERROR,
+        .sharded = true,
+        .needs = SET(LINEAR_CP_LAYOUT) | SET(LINEAR_CP_MODE),
+        .apply = cpl_rule_linear_headwise_layout,
+    },
+    {
+        .code = "linear.headwise_heads",
+        .severity = CPL_ERROR,
+        .sharded = true,
+        .needs = SET(LINEAR_CP_MODE),
+        .apply = cpl_rule_linear_headwise_heads,
+    },
+    {
+        .code = "linear.hybrid_cp",
+        .severity = CPL_ERROR,
+        .sharded = true,
+        .needs = SET(LINEAR_CP_LAYOUT) | SET(HYBRID_CONTEXT_PARALLEL),
+        .apply = cpl_rule_linear_hybrid_cp,
+    },
+    {
+        .code = "receiver.linear_unsupported",
+        .severity = CPL_ERROR,
+        .sharded = true,
+        .needs = SET(RECEIVER) | LAYOUTS,
+        .reads = LAYERS,
+        .apply = cpl_rule_receiver_linear_unsupported,
+    },
+    {
+        .code = "receiver.boundary",
+        .severity = CPL_ERROR,
+        .sharded = true,
+        .needs = SET(RECEIVER) | SET(ATTENTION_CP_LAYOUT),
+        .reads = SET(BOUNDARY_CP_LAYOUT),
+        .apply = cpl_rule_receiver_boundary,
+    },
+    {
+        .code = "receiver.normalised",
+        .severity = CPL_WARNING,
+        .sharded = true,
+        .needs = SET(RECEIVER) | LAYOUTS,
+        .reads = LAYERS,
+        .apply = cpl_rule_receiver_normalised,
+    },
+    {
+        .code = "linear.unused",
+        .severity = CPL_WARNING,
+        .sharded = true,
+        .needs = SET(RECEIVER) | LAYOUTS | SET(HYBRID_LAYER_PATTERN),
+        .apply = cpl_rule_linear_unused,
+    },
+    {
+        .code = "sequence.indivisible",
+        .severity = CPL_ERROR,
+        .needs = RANKS | LAYOUTS | SET(SEQ_LENGTH) | SET(QKV_FORMAT) | SET(ROW_UNIT),
+        .reads = SET(SEQUENCE_SHARDS) | SET(BOUNDARY_CP_LAYOUT) | SET(RECEIVER),
+        .apply = cpl_rule_sequence_indivisible,
+    },
+    {
+        .code = "sequence.parallel_without_tp",
+        .severity = CPL_WARNING,
+        .needs = SET(SEQUENCE_PARALLEL) | SET(TENSOR_MODEL_PARALLEL_SIZE),
+        .apply = cpl_rule_sequence_parallel_without_tp,
+    },
+    {
+        .code = "mask.packed",
+        .severity = CPL_ERROR,
+        .sharded = true,
+        .needs = SET(ATTENTION_MASK_IN_BATCH) | SET(QKV_FORMAT),
+        .apply = cpl_rule_mask_packed,
+    },
+    {
+        .code = "balancing.overridden",
+        .severity = CPL_WARNING,
+        .sharded = true,
+        .needs = SET(USE_PER_SEQUENCE_BALANCING) | SET(LINEAR_CP_LAYOUT),
+        .apply = cpl_rule_balancing_overridden,
+    },
+    {
+        .code = "balancing.ignored",
+        .severity = CPL_WARNING,
+        .sharded = true,
+        .needs = SET(USE_PER_SEQUENCE_BALANCING) | SET(LINEAR_CP_LAYOUT) | SET(QKV_FORMAT),
+        .apply = cpl_rule_balancing_ignored,
+    },
+    {
+        .code = "cuda_graph.packed",
+        .severity = CPL_ERROR,
+        .sharded = true,
+        .needs = SET(CUDA_GRAPH) | SET(QKV_FORMAT) | LAYOUTS,
+        .reads = SET(GRAPH_CAPACITY) | SET(RECEIVER),
+        .apply = cpl_rule_cuda_graph_packed,
+    },
+    {
+        .code = "policy.pipeline_rows",
+        .severity = CPL_ERROR,
+        .sharded = true,
+        .needs = SET(SCHEDULE_POLICY) | SET(PIPELINE_MODEL_PARALLEL_SIZE) | SET(QKV_FORMAT),
+        .apply = cpl_rule_policy_pipeline_rows,
+    },
+    {
+        .code = "policy.padding_in_moe",
+        .severity = CPL_WARNING,
+        .sharded = true,
+        .needs = SET(SCHEDULE_POLICY) | SET(QKV_FORMAT) | SET(HYBRID_LAYER_PATTERN),
+        .apply = cpl_rule_policy_padding_in_moe,
+    },
+    {
+        .code = "overlap.length",
+        .severity = CPL_ERROR,
+        .needs = SET(TP_COMM_OVERLAP) | SET(SEQ_LENGTH) | SET(MAX_SEQUENCE_LENGTH),
+        .apply = cpl_rule_overlap_length,
+    },
+    {
+        .code = "fp8.rows",
+        .severity = CPL_WARNING,
+        .needs = RANKS | SET(FP8_RECIPE) | SET(SEQ_LENGTH) | SET(MICRO_BATCH_SIZE),
+        .reads = SET(SEQUENCE_SHARDS),
+        .apply = cpl_rule_fp8_rows,
+    },
+    {
+        .code = "verify.no_channel",
+        .severity = CPL_WARNING,
+        .needs = SET(VERIFY_PLANS),
+        .apply = cpl_rule_verify_no_channel,
+    },
+    {
+        .code = "option.deprecated",
+        .severity = CPL_WARNING,
+        .apply = cpl_rule_option_deprecated,
+    },
+    {
+        .code = "variable.unknown",
+        .severity = CPL_WARNING,
+        .apply = cpl_rule_variable_unknown,
+    },
 };
 
-struct rule {
-    const char *code;
-    enum cpl_severity severity;
-    void (*apply)(struct run *run);
-};
+/* ---- Findings -------------------------------------------------------------------------------- */
 
-/* What to set instead, for one finding. */
-struct hint {
-    char text[256];
-};
-
-static struct hint hint(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static struct hint hint(const char *format, ...)
+struct cpl_hint cpl_hint(const char *format, ...)
 {
-    struct hint made;
+    struct cpl_hint made;
     va_list args;
 
     va_start(args, format);
@@ -44,279 +272,137 @@ static struct hint hint(const char *format, ...)
     return made;
 }
 
-/* Reports a finding of the current rule. */
-static void fire(struct run *run, const char *option, struct hint advice, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void fire(struct run *run, const char *option, struct hint advice, const char *format, ...)
+/* Severity and code are the rule's. */
+static void report(struct cpl_rules *run, struct cpl_finding *finding, const char *format,
+                   va_list args)
 {
     char message[384];
-    const struct cpl_finding finding = {run->rule->severity, run->rule->code, option, message,
-                                        advice.text};
+
+    (void)vsnprintf(message, sizeof(message), format, args);
+    cpl_clean_text(message);
+    finding->severity = run->rule->severity;
+    finding->code = run->rule->code;
+    finding->message = message;
+    run->reporter->deliver(run->reporter->self, finding);
+    if (finding->severity == CPL_ERROR && run->errors++ == 0) {
+        (void)cpl_fail_field(run->first, CPL_ERROR_CONFIGURATION, finding->option, "%s: %s (%s)",
+                             finding->code, message, finding->hint);
+    }
+}
+
+static void report_part(struct cpl_rules *run, enum cpl_option_id option, struct cpl_range part,
+                        const struct cpl_hint *hint, const char *format, va_list args)
+{
+    const struct cpl_option_value *const value = cpl_rule_value(run, option);
+    struct cpl_finding finding = {
+        .option = cpl_rule_name(option),
+        .hint = hint->text,
+        .value = value->text,
+        .origin = value->origin,
+        .part = part,
+    };
+
+    report(run, &finding, format, args);
+    if (run->rule->taints) {
+        run->tainted |= UINT64_C(1) << option;
+    }
+}
+
+void cpl_fire(struct cpl_rules *run, enum cpl_option_id option, struct cpl_hint hint,
+              const char *format, ...)
+{
+    const struct cpl_range whole = {0, (uint32_t)strlen(cpl_rule_value(run, option)->text)};
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(message, sizeof(message), format, args);
+    report_part(run, option, whole, &hint, format, args);
     va_end(args);
-    cpl_clean_text(message);
-    run->reporter->deliver(run->reporter->self, &finding);
-    if (finding.severity == CPL_ERROR && run->errors++ == 0) {
-        (void)cpl_fail_field(run->first, CPL_ERROR_CONFIGURATION, option, "%s: %s (%s)",
-                             finding.code, message, advice.text);
-    }
 }
 
-static const char *name_of(enum cpl_option_id id)
+void cpl_fire_part(struct cpl_rules *run, enum cpl_option_id option, struct cpl_range part,
+                   struct cpl_hint hint, const char *format, ...)
 {
-    return cpl_option_spec(id)->name;
+    va_list args;
+
+    va_start(args, format);
+    report_part(run, option, part, &hint, format, args);
+    va_end(args);
 }
 
-static const struct cpl_option_value *value_of(const struct run *run, enum cpl_option_id id)
+void cpl_fire_entry(struct cpl_rules *run, const struct cpl_entry *entry, struct cpl_hint hint,
+                    const char *format, ...)
 {
-    return &run->registration->options->values[id];
-}
-
-/* P, or 0 if it is not usable. */
-static int32_t cp_of(const struct run *run)
-{
-    const struct cpl_option_value *const cp = value_of(run, CPL_OPTION_CONTEXT_PARALLEL_SIZE);
-
-    return cp->usable ? (int32_t)cp->integer : 0;
-}
-
-/* T: tensor-parallel ranks that rows are split over; 0 if it is not usable. */
-static int32_t tp_of(const struct run *run)
-{
-    const struct cpl_option_value *const tp = value_of(run, CPL_OPTION_TENSOR_MODEL_PARALLEL_SIZE);
-    const struct cpl_option_value *const split = value_of(run, CPL_OPTION_SEQUENCE_PARALLEL);
-
-    if (!tp->usable || !split->usable) {
-        return 0;
-    }
-    return split->integer != 0 ? (int32_t)tp->integer : 1;
-}
-
-static void option_unknown(struct run *run)
-{
-    const struct cpl_options *const options = run->registration->options;
-
-    for (size_t i = 0; i < options->given_count; i++) {
-        const char *const name = options->given[i].name;
-        const char *const nearest = cpl_option_nearest(name);
-
-        if (cpl_option_find(name) == CPL_OPTION_COUNT) {
-            fire(run, name,
-                 nearest != NULL ? hint("did you mean '%s'?", nearest)
-                                 : hint("'cplayout info' lists the options"),
-                 "unknown option '%.64s'", name);
-        }
-    }
-}
-
-static void option_type(struct run *run)
-{
-    for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT; id++) {
-        const struct cpl_option_spec *const spec = cpl_option_spec(id);
-        const struct cpl_option_value *const value = value_of(run, id);
-
-        if (value->conflict) {
-            fire(run, spec->name, hint("give it once"),
-                 "%s is given with different values, last '%.64s'", spec->name, value->text);
-        } else if (!value->usable) {
-            fire(run, spec->name, hint("legal: %s", spec->values), "%s = '%.64s' is not a legal %s",
-                 spec->name, value->text, cpl_option_type_name(spec->type));
-        }
-    }
-}
-
-static void layout_unknown(struct run *run)
-{
-    static const enum cpl_option_id ids[] = {
-        CPL_OPTION_LINEAR_CP_LAYOUT,
-        CPL_OPTION_ATTENTION_CP_LAYOUT,
-        CPL_OPTION_BOUNDARY_CP_LAYOUT,
+    struct cpl_finding finding = {
+        .option = entry->name,
+        .hint = hint.text,
+        .value = entry->value,
+        .origin = entry->origin,
+        .part = {0, (uint32_t)strlen(entry->value)},
     };
-    char names[CPL_LAYOUT_NAMES_BYTES];
-    struct cpl_layout layout;
-    struct cpl_error error;
+    va_list args;
 
-    cpl_layout_names(names, sizeof(names));
-    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
-        const struct cpl_option_value *const value = value_of(run, ids[i]);
-        const bool unset = value->text[0] == '\0' && !value->given;
+    va_start(args, format);
+    report(run, &finding, format, args);
+    va_end(args);
+}
 
-        if (value->usable && !unset && cpl_layout_parse(value->text, &layout, &error) != CPL_OK) {
-            fire(run, name_of(ids[i]), hint("layouts: %s", names), "%s: %s", name_of(ids[i]),
-                 error.message);
+/* ---- Questions ------------------------------------------------------------------------------- */
+
+static bool is_right(const struct cpl_rules *run, enum cpl_option_id id)
+{
+    return cpl_rule_value(run, id)->usable && (run->tainted & UINT64_C(1) << id) == 0;
+}
+
+bool cpl_rule_known(const struct cpl_rules *run, enum cpl_option_id id)
+{
+    const struct cpl_option_spec *const spec = cpl_option_spec(id);
+    const struct cpl_option_value *const value = cpl_rule_value(run, id);
+    const bool empty =
+        spec->type == CPL_TYPE_INTEGER ? value->integer == 0 : value->text[0] == '\0';
+
+    return is_right(run, id) && !(spec->unknown && empty);
+}
+
+bool cpl_rule_chosen(const struct cpl_rules *run, enum cpl_option_id id, const char *choice)
+{
+    return strcmp(cpl_rule_value(run, id)->text, choice) == 0;
+}
+
+bool cpl_rule_layouts_differ(const struct cpl_parts *parts)
+{
+    return !cpl_layout_equal(parts->linear, parts->attention);
+}
+
+/* ---- One pass -------------------------------------------------------------------------------- */
+
+/* Whether a rule may look at the configuration at all. */
+static bool applies(const struct cpl_rules *run, const struct cpl_rule *rule)
+{
+    const cpl_option_set ranks = rule->sharded ? RANKS | SET(SEQUENCE_SHARDS) : 0;
+
+    for (enum cpl_option_id id = 0; id < CPL_OPTION_COUNT; id++) {
+        const cpl_option_set bit = UINT64_C(1) << id;
+
+        if ((rule->needs & bit) != 0 && !cpl_rule_known(run, id)) {
+            return false;
+        }
+        if (((rule->reads | ranks) & bit) != 0 && !is_right(run, id)) {
+            return false;
         }
     }
-}
-
-static void pattern_symbol(struct run *run)
-{
-    const enum cpl_option_id id = CPL_OPTION_HYBRID_LAYER_PATTERN;
-    struct cpl_error error;
-
-    if (value_of(run, id)->usable && cpl_pattern_check(value_of(run, id)->text, &error) != CPL_OK) {
-        fire(run, name_of(id), hint("symbols: %s", cpl_option_spec(id)->values), "%s",
-             error.message);
-    }
-}
-
-static void group_size(struct run *run)
-{
-    const int32_t ranks = run->registration->group_ranks;
-    const int64_t wanted = (int64_t)cp_of(run) * tp_of(run);
-    const struct hint split = tp_of(run) == 1
-                                  ? hint("%s", "")
-                                  : hint(" and rows are split over %d windows each", tp_of(run));
-
-    if (wanted != 0 && ranks != 0 && ranks != wanted) {
-        fire(run, name_of(CPL_OPTION_CONTEXT_PARALLEL_SIZE),
-             hint("give a group of %" PRId64 " rank%s, or change the sizes", wanted,
-                  wanted == 1 ? "" : "s"),
-             "the group has %d rank%s but context_parallel_size is %d%s", ranks,
-             ranks == 1 ? "" : "s", cp_of(run), split.text);
-    }
-}
-
-static void attention_layout_unsupported(struct run *run)
-{
-    const struct cpl_option_value *const accepts = value_of(run, CPL_OPTION_ATTENTION_ACCEPTS);
-    const struct cpl_layout *const layout = run->registration->attention;
-    char title[CPL_LAYOUT_BYTES];
-
-    if (cp_of(run) < 2 || !accepts->usable || layout == NULL || layout->two_chunk_kernels ||
-        strcmp(accepts->text, "any") == 0) {
-        return;
-    }
-    fire(run, name_of(CPL_OPTION_ATTENTION_CP_LAYOUT),
-         hint("set attention_cp_layout to zigzag, or attention_accepts to any if the kernel takes "
-              "arbitrary fragments"),
-         "attention layout '%s' does not fit a kernel that takes two zigzag chunks",
-         cpl_layout_title(layout, title));
-}
-
-static void linear_chain_unsupported(struct run *run)
-{
-    const struct cpl_option_value *const chain = value_of(run, CPL_OPTION_LINEAR_CHAIN);
-    const struct cpl_layout *const layout = run->registration->linear;
-    char title[CPL_LAYOUT_BYTES];
-
-    if (cp_of(run) < 2 || !chain->usable || layout == NULL || layout->follows_rank ||
-        strcmp(chain->text, "table") == 0) {
-        return;
-    }
-    fire(run, name_of(CPL_OPTION_LINEAR_CP_LAYOUT),
-         hint("set linear_chain to table if the scan follows the chain, or linear_cp_layout to "
-              "contiguous"),
-         "linear layout '%s' does not keep slice r on rank r, which linear_chain = rank assumes",
-         cpl_layout_title(layout, title));
-}
-
-/* What a sequence must be a multiple of to fit every layout in use; 0 if one is unknown. */
-static int64_t unit_in_use(const struct run *run)
-{
-    const struct cpl_registration *const r = run->registration;
-    const struct cpl_layout *const in_use[] = {r->linear, r->attention, r->boundary};
-    const bool known = r->linear != NULL && r->attention != NULL && r->boundary != NULL;
-
-    if (!known || cp_of(run) == 0 || tp_of(run) == 0) {
-        return 0;
-    }
-    return cpl_layouts_unit(in_use, 3, cp_of(run), tp_of(run));
-}
-
-static void sequence_indivisible(struct run *run)
-{
-    const struct cpl_option_value *const length = value_of(run, CPL_OPTION_SEQ_LENGTH);
-    const struct cpl_option_value *const format = value_of(run, CPL_OPTION_QKV_FORMAT);
-    const int64_t unit = unit_in_use(run);
-    char nearest[64];
-
-    /* Packed documents are padded, not cut: their lengths are a batch's affair. */
-    if (!length->usable || !format->usable || strcmp(format->text, "thd") == 0 || unit == 0 ||
-        length->integer % unit == 0) {
-        return;
-    }
-    cpl_nearest_lengths(nearest, length->integer, unit);
-    fire(run, name_of(CPL_OPTION_SEQ_LENGTH), hint("nearest lengths: %s", nearest),
-         "seq_length %" PRId64 " is not a multiple of %" PRId64
-         ", which the layouts in use need with P = %d and T = %d",
-         length->integer, unit, cp_of(run), tp_of(run));
-}
-
-static void sequence_parallel_without_tp(struct run *run)
-{
-    const struct cpl_option_value *const tp = value_of(run, CPL_OPTION_TENSOR_MODEL_PARALLEL_SIZE);
-    const struct cpl_option_value *const split = value_of(run, CPL_OPTION_SEQUENCE_PARALLEL);
-
-    if (tp->usable && split->usable && split->integer != 0 && tp->integer == 1) {
-        fire(run, name_of(CPL_OPTION_SEQUENCE_PARALLEL),
-             hint("set tensor_model_parallel_size, or leave sequence_parallel out"),
-             "sequence_parallel has nothing to split over: tensor_model_parallel_size is 1");
-    }
-}
-
-static void verify_no_channel(struct run *run)
-{
-    const struct cpl_option_value *const verify = value_of(run, CPL_OPTION_VERIFY_PLANS);
-
-    if (run->registration->mute && run->registration->group_ranks > 1 && verify->usable &&
-        strcmp(verify->text, "never") != 0) {
-        fire(
-            run, name_of(CPL_OPTION_VERIFY_PLANS),
-            hint("give the communicator an allgather, or set verify_plans to never"),
-            "verify_plans is %s, but the communicator has no allgather: ranks cannot compare their "
-            "plans",
-            verify->text);
-    }
-}
-
-static const struct rule rules[] = {
-    {"option.unknown", CPL_ERROR, option_unknown},
-    {"option.type", CPL_ERROR, option_type},
-    {"layout.unknown", CPL_ERROR, layout_unknown},
-    {"pattern.symbol", CPL_ERROR, pattern_symbol},
-    {"group.size", CPL_ERROR, group_size},
-    {"attention.layout_unsupported", CPL_ERROR, attention_layout_unsupported},
-    {"linear.chain_unsupported", CPL_ERROR, linear_chain_unsupported},
-    {"sequence.indivisible", CPL_ERROR, sequence_indivisible},
-    {"sequence.parallel_without_tp", CPL_WARNING, sequence_parallel_without_tp},
-    {"verify.no_channel", CPL_WARNING, verify_no_channel},
-};
-
-/* NULL if the option is not usable or names no layout. */
-static const struct cpl_layout *layout_of(const struct cpl_options *options, enum cpl_option_id id,
-                                          struct cpl_layout *layout)
-{
-    const struct cpl_option_value *const value = &options->values[id];
-    struct cpl_error error;
-
-    return value->usable && cpl_layout_parse(value->text, layout, &error) == CPL_OK ? layout : NULL;
-}
-
-void cpl_registration_init(struct cpl_registration *registration, const struct cpl_options *options,
-                           int32_t group_ranks)
-{
-    struct cpl_layout *const parsed = registration->parsed;
-    const bool bounded = options->values[CPL_OPTION_BOUNDARY_CP_LAYOUT].given;
-
-    *registration = (struct cpl_registration){.options = options, .group_ranks = group_ranks};
-    registration->linear = layout_of(options, CPL_OPTION_LINEAR_CP_LAYOUT, &parsed[0]);
-    registration->attention = layout_of(options, CPL_OPTION_ATTENTION_CP_LAYOUT, &parsed[1]);
-    registration->boundary = bounded ? layout_of(options, CPL_OPTION_BOUNDARY_CP_LAYOUT, &parsed[2])
-                                     : registration->linear;
+    return !rule->sharded || run->registration->cp > 1;
 }
 
 enum cpl_status cpl_rules_apply(const struct cpl_registration *registration,
                                 const struct cpl_reporter *reporter, struct cpl_error *error)
 {
-    struct run run = {.registration = registration, .reporter = reporter, .first = error};
+    struct cpl_rules run = {.registration = registration, .reporter = reporter, .first = error};
 
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
         run.rule = &rules[i];
-        run.rule->apply(&run);
+        if (applies(&run, run.rule)) {
+            run.rule->apply(&run);
+        }
     }
     return run.errors == 0 ? CPL_OK : CPL_ERROR_CONFIGURATION;
 }

@@ -96,12 +96,24 @@ enum cpl_status cpl_table_finish(struct cpl_table *table, const struct cpl_hand 
 /* ---- Partitions -------------------------------------------------------------------------------- */
 
 /*
+ * How often `chunks` (1 or 2) rows must be added to a multiple of it until `multiple` divides the sum.
+ * There is an answer: a distance that is odd in spite of even rows has an odd `multiple`.
+ */
+static int64_t units_missing(int64_t rows, int64_t chunks, int64_t multiple)
+{
+    const int64_t distance = (multiple - rows % multiple) % multiple;
+
+    return (distance % chunks == 0 ? distance : distance + multiple) / chunks;
+}
+
+/*
  * Offsets of the documents with the layout's padding: each is rounded up to whole chunks on every
  * rank, then whole units are added to the last one, even an empty one, until the rows of a
- * context-parallel rank divide into its windows. That ends: units are even, or T is odd.
+ * context-parallel rank divide into its windows and are a multiple of the row unit.
  */
 static enum cpl_status pad_documents(struct cpl_table *table, const struct cpl_layout *layout,
-                                     struct cpl_arena *arena, struct cpl_error *error)
+                                     const struct cpl_shape *shape, struct cpl_arena *arena,
+                                     struct cpl_error *error)
 {
     const struct cpl_stream *const stream = &table->stream;
     const bool pads = cpl_layout_deals_documents(layout, table->cp);
@@ -116,8 +128,8 @@ static enum cpl_status pad_documents(struct cpl_table *table, const struct cpl_l
         end += (stream->documents[i].length + unit - 1) / unit * unit;
         offsets[i + 1] = end;
     }
-    while (pads && end / table->cp % table->tp != 0) {
-        end += unit;
+    if (pads) {
+        end += unit * units_missing(end / table->cp, layout->chunks, cpl_rows_unit(shape));
     }
     offsets[stream->count] = end;
     if (stream->packed && end > INT32_MAX) {
@@ -225,7 +237,7 @@ enum cpl_status cpl_table_build(struct cpl_table *table, const struct cpl_layout
         status = cpl_stream_dense(&built.stream, shape->tokens, arena, error);
     }
     if (status == CPL_OK) {
-        status = pad_documents(&built, layout, arena, error);
+        status = pad_documents(&built, layout, shape, arena, error);
     }
     if (status == CPL_OK) {
         status = make_room(&built, layout, &dealer, arena, error);

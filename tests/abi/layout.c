@@ -102,6 +102,8 @@ static void print_options_structs(void)
     MEMBER(cplayout_option_info, default_value);
     MEMBER(cplayout_option_info, values);
     MEMBER(cplayout_option_info, help);
+    MEMBER(cplayout_option_info, synonyms);
+    MEMBER(cplayout_option_info, deprecated);
 
     GROWS(cplayout_diagnostic);
     MEMBER(cplayout_diagnostic, size);
@@ -111,6 +113,10 @@ static void print_options_structs(void)
     MEMBER(cplayout_diagnostic, option);
     MEMBER(cplayout_diagnostic, message);
     MEMBER(cplayout_diagnostic, hint);
+    MEMBER(cplayout_diagnostic, value);
+    MEMBER(cplayout_diagnostic, origin);
+    MEMBER(cplayout_diagnostic, part_offset);
+    MEMBER(cplayout_diagnostic, part_length);
 }
 
 static void print_host_structs(void)
@@ -303,6 +309,7 @@ static void print_partition_structs(void)
     MEMBER(cplayout_partition_args, samples);
     MEMBER(cplayout_partition_args, sample_count);
     MEMBER(cplayout_partition_args, table);
+    MEMBER(cplayout_partition_args, row_unit);
 
     FIXED(cplayout_lengths);
     MEMBER(cplayout_lengths, cu_seqlens);

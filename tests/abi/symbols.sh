@@ -3,16 +3,16 @@
 #
 # Proves what the shared object shows to the loader: one exported symbol without a version, no
 # library but libc, no text relocations, no reference to CUDA or NCCL, the right name, and the flag
-# that keeps it in memory. The file is $CPLAYOUT_TEST_PLUGIN.
+# that keeps it in memory. The file is $TEST_PLUGIN.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
-plugin=${CPLAYOUT_TEST_PLUGIN:-}
+plugin=${TEST_PLUGIN:-}
 
 # shellcheck disable=SC1091
 . "$here/tap.bash"
 
-[[ -n $plugin ]] || tap_skip_all "CPLAYOUT_TEST_PLUGIN names no file"
+[[ -n $plugin ]] || tap_skip_all "TEST_PLUGIN names no file"
 
 # Values of one tag of the dynamic section, such as NEEDED, without brackets.
 dynamic() {
@@ -67,7 +67,7 @@ soname() {
 tap_check "the plugin is a shared object" is_object
 tap_check "it exports the query function and nothing else" one_export
 tap_check "the export has no version" no_version
-if [[ -n ${CPLAYOUT_SANITIZERS:-} ]] || is_sanitized; then
+if [[ -n ${TEST_SANITIZERS:-} ]] || is_sanitized; then
     tap_skip "it needs libc and nothing else" "sanitizers bring libraries of their own"
 else
     tap_check "it needs libc and nothing else" needs_libc_only

@@ -8,7 +8,7 @@ set -euo pipefail
 
 top=${top_srcdir:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 example=${top_builddir:-$top/build}/hosts/example/example
-plugin=${CPLAYOUT_TEST_PLUGIN:?}
+plugin=${TEST_PLUGIN:?}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -59,7 +59,7 @@ compiles() (
     local words compiler strict=(-Wall -Wextra -Wpedantic -Werror)
     read -r -a words <<<"$(line gcc)"
     read -r -a compiler <<<"${CC:-gcc}"
-    [[ -z ${CPLAYOUT_SANITIZERS-} ]] || strict+=("-fsanitize=$CPLAYOUT_SANITIZERS")
+    [[ -z ${TEST_SANITIZERS-} ]] || strict+=("-fsanitize=$TEST_SANITIZERS")
     cd "$folder/top" && "${compiler[@]}" "${strict[@]}" "${words[@]:1}"
 )
 

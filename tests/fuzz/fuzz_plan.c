@@ -10,7 +10,7 @@
  *         -DPACKAGE_VERSION='"0"' $(find plugin kernels -name '*.c') -o fuzzed.so
  *     clang $flags -fsanitize=fuzzer,address,undefined -DFUZZER tests/fuzz/fuzz_plan.c \
  *         tests/threads/{host,tap,counter,wire,mail,gathering}.c -o fuzz_plan -lpthread -ldl
- *     CPLAYOUT_TEST_PLUGIN=./fuzzed.so ./fuzz_plan -max_len=400
+ *     TEST_PLUGIN=./fuzzed.so ./fuzz_plan -max_len=400
  */
 #include <stdlib.h>
 #include <string.h>

@@ -24,7 +24,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
 sanitizers=()
-[[ -z ${CPLAYOUT_SANITIZERS:-} ]] || sanitizers=("-fsanitize=$CPLAYOUT_SANITIZERS")
+[[ -z ${TEST_SANITIZERS:-} ]] || sanitizers=("-fsanitize=$TEST_SANITIZERS")
 
 # Names the plugin, to the host and to the command, where its default path cannot be followed.
 host_arguments=()

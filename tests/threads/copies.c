@@ -147,7 +147,7 @@ static void copy_bytes(FILE *from, FILE *to)
 /* Writes a copy of the plugin into a file whose name is `path`, a template for mkstemp. */
 static void copy_plugin(char *path)
 {
-    FILE *const from = fopen(getenv("CPLAYOUT_TEST_PLUGIN"), "rb");
+    FILE *const from = fopen(getenv("TEST_PLUGIN"), "rb");
     const int descriptor = mkstemp(path);
     FILE *const to = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
 

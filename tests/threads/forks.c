@@ -283,7 +283,7 @@ static void test_busy(enum transport transport)
 /* TSan does not follow threads into a child. */
 static bool is_tsan(void)
 {
-    const char *const sanitizers = getenv("CPLAYOUT_SANITIZERS");
+    const char *const sanitizers = getenv("TEST_SANITIZERS");
 
     return sanitizers != NULL && strstr(sanitizers, "thread") != NULL;
 }

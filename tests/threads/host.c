@@ -34,11 +34,11 @@ struct cplayout_host host_record(void)
 
 static void load(void)
 {
-    const char *const path = getenv("CPLAYOUT_TEST_PLUGIN");
+    const char *const path = getenv("TEST_PLUGIN");
     const struct cplayout_host record = host_record();
     struct cplayout_error error = {.size = sizeof(error)};
 
-    tap_require(path != NULL, "CPLAYOUT_TEST_PLUGIN is not set");
+    tap_require(path != NULL, "TEST_PLUGIN is not set");
     tap_require(cplayout_load(&library, path, &record, &error) == CPLAYOUT_OK, "%s", error.message);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A little host for tests: it loads the plugin named by CPLAYOUT_TEST_PLUGIN, knows the contract
+ * A little host for tests: it loads the plugin named by TEST_PLUGIN, knows the contract
  * only, and seats ranks as threads around one local group or on a wire (wire.h).
  */
 #ifndef TESTS_THREADS_HOST_H

@@ -8,7 +8,7 @@
 
 #include "threads/host.h"
 
-enum { OPTIONS_MOST = 32, ARGUMENT = CPLAYOUT_ERROR_ARGUMENT };
+enum { OPTIONS_MOST = 64, ARGUMENT = CPLAYOUT_ERROR_ARGUMENT };
 
 /* ---- The list ------------------------------------------------------------------------------- */
 
@@ -71,8 +71,8 @@ static int32_t create_with(const struct cplayout_option *option)
 
 static void check_option(const struct cplayout_option_info *info)
 {
-    static const char *const types[] = {"integer", "number", "boolean",
-                                        "layout",  "choice", "pattern"};
+    static const char *const types[] = {"integer", "number", "boolean", "layout",
+                                        "choice",  "list",   "pattern"};
     const struct cplayout_option option = {info->name, info->default_value};
     bool typed = false;
 
@@ -92,19 +92,45 @@ static void test_listing(void)
     static const struct cplayout_option known[] = {
         {"context_parallel_size", "1"},
         {"tensor_model_parallel_size", "1"},
+        {"pipeline_model_parallel_size", "1"},
+        {"world_size", "0"},
         {"sequence_parallel", "false"},
-        {"qkv_format", "sbhd"},
         {"linear_cp_layout", "zigzag"},
         {"attention_cp_layout", "zigzag"},
         {"boundary_cp_layout", ""},
         {"attention_accepts", "zigzag"},
+        {"cp_comm_type", "p2p"},
+        {"linear_cp_mode", "chunkwise"},
         {"linear_chain", "rank"},
+        {"receiver", "hybrid"},
         {"hybrid_layer_pattern", ""},
+        {"linear_attention_freq", "0"},
+        {"mtp_num_layers", "0"},
+        {"hybrid_context_parallel", "false"},
+        {"qkv_format", "sbhd"},
         {"seq_length", "0"},
+        {"micro_batch_size", "1"},
+        {"use_per_sequence_balancing", "false"},
+        {"attention_mask_in_batch", "false"},
+        {"hidden_size", "0"},
+        {"num_attention_heads", "0"},
+        {"num_query_groups", "0"},
+        {"mamba_num_heads", "0"},
+        {"mamba_num_groups", "0"},
+        {"activation_dtype", "bf16"},
+        {"fp8_recipe", "none"},
+        {"row_unit", "1"},
+        {"cuda_graph", "none"},
+        {"graph_capacity", "0"},
+        {"weight_shards", ""},
+        {"sequence_shards", ""},
+        {"tp_comm_overlap", "false"},
+        {"max_sequence_length", "0"},
+        {"schedule_policy", "strict"},
+        {"verify_plans", "always"},
         {"timeout_seconds", "600"},
         {"pad_token_id", "0"},
         {"pad_label", "-100"},
-        {"verify_plans", "always"},
     };
     struct listing listing = {0};
 

@@ -124,6 +124,7 @@ struct wrong {
     const char *name;
     void (*change)(struct cplayout_host *record, struct cplayout_communicator *communicator,
                    int32_t *map);
+    int32_t status;
     const char *text;
 };
 
@@ -148,25 +149,27 @@ CHANGE(rank_negative, record->rank = -1)
 CHANGE(ranks_none, record->ranks = 0)
 
 static const struct wrong wrongs[] = {
-    {"a communicator of size 0", size_zero, "communicator.size is 0"},
-    {"a communicator that is too small", size_small, "communicator.size is"},
-    {"no start", no_start, "start"},
-    {"no wait", no_wait, "wait"},
-    {"a map that names a rank twice", map_twice, "communicator_ranks"},
-    {"a map with a negative rank", map_negative, "communicator_ranks"},
-    {"rank 3 of 3", rank_beyond, "rank 3"},
-    {"rank -1", rank_negative, "rank -1"},
-    {"no number of ranks", ranks_none, "rank"},
+    {"a communicator of size 0", size_zero, ARGUMENT, "communicator.size is 0"},
+    {"a communicator that is too small", size_small, ARGUMENT, "communicator.size is"},
+    {"no start", no_start, ARGUMENT, "start"},
+    {"no wait", no_wait, ARGUMENT, "wait"},
+    {"a map with a negative rank", map_negative, ARGUMENT, "communicator_ranks"},
+    {"a map that names a rank twice", map_twice, CPLAYOUT_ERROR_CONFIGURATION,
+     "group.not_cartesian: the TP and CP ranks form no grid: logical ranks 1 and 2"},
+    {"rank 3 of 3", rank_beyond, ARGUMENT, "rank 3"},
+    {"rank -1", rank_negative, ARGUMENT, "rank -1"},
+    {"no number of ranks", ranks_none, ARGUMENT, "rank"},
 };
 
-static void refuse(const struct cplayout_host *record, const char *text)
+static void refuse(const struct cplayout_host *record, const struct wrong *wrong)
 {
     struct cplayout_context *context = NULL;
     struct cplayout_error error = {.size = sizeof(error)};
     const int32_t status = host_create(record, &usual, &context, &error);
 
-    CHECK(status == ARGUMENT && context == NULL, "status %d: %s", status, error.message);
-    CHECK(strstr(error.message, text) != NULL, "'%s' is not in '%s'", text, error.message);
+    CHECK(status == wrong->status && context == NULL, "status %d: %s", status, error.message);
+    CHECK(strstr(error.message, wrong->text) != NULL, "'%s' is not in '%s'", wrong->text,
+          error.message);
 }
 
 static void test_wrong(const struct wrong *wrong)
@@ -184,13 +187,14 @@ static void test_wrong(const struct wrong *wrong)
     record.communicator = &communicator;
     record.communicator_ranks = map;
     wrong->change(&record, &communicator, map);
-    refuse(&record, wrong->text);
+    refuse(&record, wrong);
     CHECK(wire_counts(world.wire, 0).calls[WIRE_ALLGATHER] == 0, "it takes part all the same");
     world_close(&world);
 }
 
 static void test_both_ways(void)
 {
+    static const struct wrong both = {.status = ARGUMENT, .text = "communicator"};
     struct host_config config = usual;
     struct cplayout_host record;
     struct world local;
@@ -202,7 +206,7 @@ static void test_both_ways(void)
     world_open_empty(&local, &config);
     record = world_record(&remote, 0);
     record.local_group = local.group;
-    refuse(&record, "communicator");
+    refuse(&record, &both);
     world_close(&local);
     world_close(&remote);
 }

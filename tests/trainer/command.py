@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-TRAINER = os.environ["CPLAYOUT_TRAINER"]
+TRAINER = os.environ["TEST_TRAINER"]
 TEXT = os.path.join(os.environ["top_srcdir"], "CONTRIBUTING.md")
 QUICK = ["--steps", "2", "--seq", "64", "--text", TEXT]
 SMALL = [*QUICK, "--pattern", "M*-M"]

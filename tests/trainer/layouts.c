@@ -191,7 +191,7 @@ int main(void)
 
     openblas_set_num_threads(1); /* ranks are the threads */
     (void)snprintf(path, sizeof(path), "%s/CONTRIBUTING.md", source != NULL ? source : ".");
-    if (plugin_load(&plugin, getenv("CPLAYOUT_TEST_PLUGIN"), message) != 0 ||
+    if (plugin_load(&plugin, getenv("TEST_PLUGIN"), message) != 0 ||
         text_read(&text, paths, 1, SEQUENCE, message) != 0) {
         printf("Bail out! %s\n", message);
         return 1;

@@ -347,7 +347,7 @@ int main(void)
 
     openblas_set_num_threads(1); /* ranks are the threads */
     (void)snprintf(path, sizeof path, "%s/CONTRIBUTING.md", folder ? folder : ".");
-    if (plugin_load(&plugin, getenv("CPLAYOUT_TEST_PLUGIN"), message) ||
+    if (plugin_load(&plugin, getenv("TEST_PLUGIN"), message) ||
         text_read(&text, paths, 1, ROWS, message)) {
         require(false, message);
     }

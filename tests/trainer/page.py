@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-TRAINER = os.environ["CPLAYOUT_TRAINER"]
+TRAINER = os.environ["TEST_TRAINER"]
 COMMAND = os.environ["CPLAYOUT"]
 TEXT = os.path.join(os.environ["top_srcdir"], "CONTRIBUTING.md")
 SEQ = 64

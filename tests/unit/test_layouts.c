@@ -197,13 +197,14 @@ Test(units, are_the_least_common_multiples)
 
         (void)snprintf(text, sizeof(text), "striped:%" PRId64, block);
         striped = parsed(text);
-        cr_assert_eq(cpl_layout_unit(&stream, cp, tp), lcm(2 * cp, cp * tp), "P=%d T=%d", cp, tp);
-        cr_assert_eq(cpl_layout_unit(&striped, cp, tp), lcm(cp * block, cp * tp), "%s P=%d T=%d",
-                     text, cp, tp);
+        cr_assert_eq(cpl_layout_unit(&stream, &(struct cpl_shape){.cp = cp, .tp = tp}),
+                     lcm(2 * cp, cp * tp), "P=%d T=%d", cp, tp);
+        cr_assert_eq(cpl_layout_unit(&striped, &(struct cpl_shape){.cp = cp, .tp = tp}),
+                     lcm(cp * block, cp * tp), "%s P=%d T=%d", text, cp, tp);
         cr_assert_eq(oracle_unit(text, cp, tp), lcm(cp * block, cp * tp), "%s P=%d T=%d", text, cp,
                      tp);
-        cr_assert_eq(cpl_layout_unit(&striped, 1, tp), tp);
-        cr_assert_eq(cpl_layout_unit(&stream, 1, tp), tp);
+        cr_assert_eq(cpl_layout_unit(&striped, &(struct cpl_shape){.cp = 1, .tp = tp}), tp);
+        cr_assert_eq(cpl_layout_unit(&stream, &(struct cpl_shape){.cp = 1, .tp = tp}), tp);
     }
 }
 
@@ -244,10 +245,12 @@ Test(units, beyond_all_lengths_refuse_without_overflow)
     cr_assert_eq(cpl_shape_check(&primes[0], &shape, &error), CPL_ERROR_ARGUMENT);
     cr_assert(message_names(error.message, shape.tokens), "%s", error.message);
     cr_assert(message_names(error.message, INT64_C(2147483647) * 4095 * 16), "%s", error.message);
-    cr_assert_eq(cpl_layouts_unit(all, 1, 2, 1), 2 * INT64_C(2147483647));
-    cr_assert_eq(cpl_layouts_unit(all, 2, 1, 3), 3);
+    cr_assert_eq(cpl_layouts_unit(all, 1, &(struct cpl_shape){.cp = 2, .tp = 1}),
+                 2 * INT64_C(2147483647));
+    cr_assert_eq(cpl_layouts_unit(all, 2, &(struct cpl_shape){.cp = 1, .tp = 3}), 3);
     for (int32_t cp = 2; cp <= 65536; cp *= 2) {
-        cr_assert_gt(cpl_layouts_unit(all, 3, cp, 1), shape.tokens, "P=%d", cp);
+        cr_assert_gt(cpl_layouts_unit(all, 3, &(struct cpl_shape){.cp = cp, .tp = 1}), shape.tokens,
+                     "P=%d", cp);
     }
 }
 

@@ -1,127 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Proves what a layer pattern means: every one of the 256 characters is known, unsupported or
- * unknown as the command's list says, and the first bad one is named with its index. The strict
- * schedule is compared with a walk through the layers that carries the current layout along, and
- * backward with the same walk reversed.
+ * The strict schedule is compared with a walk through the layers that carries the current layout
+ * along, and backward with the same walk reversed.
  */
 #include <criterion/criterion.h>
 
 #include "plan/pattern.h"
 #include "plan/schedule.h"
 #include "unit/support.h"
-
-static const char linear[] = "MGKL";
-static const char attention[] = "*+DCHW";
-static const char local[] = "-E";
-static const char unsupported[] = "|/[]";
-
-static bool is_one_of(char symbol, const char *symbols)
-{
-    return symbol != '\0' && strchr(symbols, symbol) != NULL;
-}
-
-static enum cpl_layer_kind kind_of(char symbol)
-{
-    if (is_one_of(symbol, linear)) {
-        return CPL_LAYER_LINEAR;
-    }
-    if (is_one_of(symbol, attention)) {
-        return CPL_LAYER_ATTENTION;
-    }
-    return is_one_of(symbol, local) ? CPL_LAYER_LOCAL : CPL_LAYER_UNKNOWN;
-}
-
-/* ---- Pattern --------------------------------------------------------------------------------- */
-
-Test(pattern, knows_every_symbol_and_no_other)
-{
-    for (int code = 0; code < 256; code++) {
-        const char symbol = (char)code;
-
-        cr_assert_eq(cpl_layer_kind(symbol), kind_of(symbol), "symbol 0x%02x", (unsigned)code);
-    }
-}
-
-static enum cpl_status expected_status(char symbol)
-{
-    if (kind_of(symbol) != CPL_LAYER_UNKNOWN) {
-        return CPL_OK;
-    }
-    return is_one_of(symbol, unsupported) ? CPL_ERROR_UNSUPPORTED : CPL_ERROR_ARGUMENT;
-}
-
-/* The message names the symbol: as it is, or by its code where it cannot be printed. */
-static bool names_symbol(const char *message, char symbol)
-{
-    char text[8];
-    const bool printable = symbol >= ' ' && symbol <= '~';
-
-    if (printable) {
-        (void)snprintf(text, sizeof(text), "'%c'", symbol);
-    } else {
-        (void)snprintf(text, sizeof(text), "0x%02x", (unsigned)(unsigned char)symbol);
-    }
-    return strstr(message, text) != NULL;
-}
-
-static void check_symbol(char symbol, size_t index)
-{
-    struct cpl_error error = {0};
-    char pattern[160];
-
-    memset(pattern, 'M', sizeof(pattern));
-    pattern[index] = symbol;
-    pattern[index + 1] = '?'; /* a later bad symbol is not the one to name */
-    pattern[index + 2] = '\0';
-    if (kind_of(symbol) != CPL_LAYER_UNKNOWN) {
-        pattern[index + 1] = '\0';
-    }
-    cr_assert_eq(cpl_pattern_check(pattern, &error), expected_status(symbol), "'%s'", pattern);
-    cr_assert_eq(error.status, expected_status(symbol));
-    if (error.status != CPL_OK) {
-        cr_assert(message_names(error.message, (int64_t)index), "index %zu: %s", index,
-                  error.message);
-        cr_assert(names_symbol(error.message, symbol), "0x%02x: %s",
-                  (unsigned)(unsigned char)symbol, error.message);
-        for (const char *byte = error.message; *byte != '\0'; byte++) {
-            cr_assert(*byte >= ' ' && *byte <= '~', "the message holds byte 0x%02x",
-                      (unsigned)(unsigned char)*byte);
-        }
-    }
-}
-
-Test(pattern, names_the_first_bad_symbol_and_its_index)
-{
-    const size_t indices[] = {0, 1, 7, 131};
-
-    for (size_t i = 0; i < sizeof(indices) / sizeof(indices[0]); i++) {
-        for (int code = 1; code < 256; code++) {
-            check_symbol((char)code, indices[i]);
-        }
-    }
-}
-
-Test(pattern, of_all_symbols_is_accepted)
-{
-    struct cpl_error error = {0};
-
-    cr_assert_eq(cpl_pattern_check("MGKL*+DCHW-E", &error), CPL_OK, "%s", error.message);
-}
-
-Test(pattern, tells_unsupported_from_unknown)
-{
-    struct cpl_error error = {0};
-
-    cr_assert_eq(cpl_pattern_check("MM*|MM*", &error), CPL_ERROR_UNSUPPORTED);
-    cr_assert_eq(cpl_pattern_check("MM*/*", &error), CPL_ERROR_UNSUPPORTED);
-    cr_assert_eq(cpl_pattern_check("[M-]*", &error), CPL_ERROR_UNSUPPORTED);
-    cr_assert_eq(cpl_pattern_check("M-]", &error), CPL_ERROR_UNSUPPORTED);
-    cr_assert_eq(cpl_pattern_check("M m", &error), CPL_ERROR_ARGUMENT);
-    cr_assert_eq(cpl_pattern_check("m|", &error), CPL_ERROR_ARGUMENT);
-}
-
-/* ---- Schedule -------------------------------------------------------------------------------- */
 
 struct plan {
     struct cpl_arena arena;
@@ -179,7 +65,7 @@ static int check_walk(const char *pattern, const struct cpl_schedule_layouts *la
     cr_assert_eq(plan.schedule.input, layouts->boundary);
     cr_assert_eq(plan.schedule.output, layouts->boundary);
     for (int32_t i = 0; i < layers; i++) {
-        const bool attends = is_one_of(pattern[i], attention);
+        const bool attends = strchr("*+DCHW", pattern[i]) != NULL;
         const int32_t here = attends ? layouts->attention : layouts->linear;
         const int32_t after = i == layers - 1 ? layouts->boundary : here;
         const struct cpl_step prepare = {.hook = CPL_HOOK_PREPARE, .layer = i};

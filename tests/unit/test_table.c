@@ -414,7 +414,8 @@ Test(layout, unit_is_the_shortest_length)
     for (int32_t cp = 1; cp <= 24; cp++) {
         for (int32_t tp = 1; tp <= 12; tp++) {
             for (int i = 0; i < LAYOUTS; i++) {
-                cr_assert_eq(cpl_layout_unit(cpl_layout_find(layouts[i]), cp, tp),
+                cr_assert_eq(cpl_layout_unit(cpl_layout_find(layouts[i]),
+                                             &(struct cpl_shape){.cp = cp, .tp = tp}),
                              oracle_unit(layouts[i], cp, tp), "%s P=%d T=%d", layouts[i], cp, tp);
             }
         }
@@ -496,21 +497,23 @@ struct refusal {
 enum { KIND_CP, KIND_TP, KIND_RANKS, KIND_TOKENS };
 
 static const struct refusal refusals[] = {
-    {{64, 0, 1, NULL}, {0, 0}, KIND_CP},
-    {{64, -3, 1, NULL}, {-3, 0}, KIND_CP},
-    {{64, INT32_MIN, 1, NULL}, {INT32_MIN, 0}, KIND_CP},
-    {{64, 1, 0, NULL}, {0, 0}, KIND_TP},
-    {{64, 2, -5, NULL}, {-5, 0}, KIND_TP},
-    {{64, 2, INT32_MIN, NULL}, {INT32_MIN, 0}, KIND_TP},
-    {{64, 65536, 65536, NULL}, {65536, 0}, KIND_RANKS},
-    {{64, INT32_MAX, INT32_MAX, NULL}, {INT32_MAX, 0}, KIND_RANKS},
-    {{64, INT32_MAX, 2, NULL}, {INT32_MAX, 2}, KIND_RANKS},
-    {{64, 3, INT32_MAX, NULL}, {3, INT32_MAX}, KIND_RANKS},
-    {{0, 2, 2, NULL}, {0, 0}, KIND_TOKENS},
-    {{-64, 2, 2, NULL}, {-64, 0}, KIND_TOKENS},
-    {{INT64_MIN, 2, 2, NULL}, {INT64_MIN, 0}, KIND_TOKENS},
-    {{INT64_C(0x100000000), 2, 2, NULL}, {INT64_C(0x100000000), INT64_C(0xffffffff)}, KIND_TOKENS},
-    {{INT64_MAX, 1, 1, NULL}, {INT64_MAX, 0}, KIND_TOKENS},
+    {{64, 0, 1, NULL, 0}, {0, 0}, KIND_CP},
+    {{64, -3, 1, NULL, 0}, {-3, 0}, KIND_CP},
+    {{64, INT32_MIN, 1, NULL, 0}, {INT32_MIN, 0}, KIND_CP},
+    {{64, 1, 0, NULL, 0}, {0, 0}, KIND_TP},
+    {{64, 2, -5, NULL, 0}, {-5, 0}, KIND_TP},
+    {{64, 2, INT32_MIN, NULL, 0}, {INT32_MIN, 0}, KIND_TP},
+    {{64, 65536, 65536, NULL, 0}, {65536, 0}, KIND_RANKS},
+    {{64, INT32_MAX, INT32_MAX, NULL, 0}, {INT32_MAX, 0}, KIND_RANKS},
+    {{64, INT32_MAX, 2, NULL, 0}, {INT32_MAX, 2}, KIND_RANKS},
+    {{64, 3, INT32_MAX, NULL, 0}, {3, INT32_MAX}, KIND_RANKS},
+    {{0, 2, 2, NULL, 0}, {0, 0}, KIND_TOKENS},
+    {{-64, 2, 2, NULL, 0}, {-64, 0}, KIND_TOKENS},
+    {{INT64_MIN, 2, 2, NULL, 0}, {INT64_MIN, 0}, KIND_TOKENS},
+    {{INT64_C(0x100000000), 2, 2, NULL, 0},
+     {INT64_C(0x100000000), INT64_C(0xffffffff)},
+     KIND_TOKENS},
+    {{INT64_MAX, 1, 1, NULL, 0}, {INT64_MAX, 0}, KIND_TOKENS},
 };
 
 enum { REFUSALS = sizeof(refusals) / sizeof(refusals[0]) };
