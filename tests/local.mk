@@ -51,6 +51,9 @@ thread_tests = \
 	tests/threads/packs \
 	tests/threads/recompute \
 	tests/threads/registration \
+	tests/threads/rules_batch \
+	tests/threads/rules_layers \
+	tests/threads/rules_ranks \
 	tests/threads/samples \
 	tests/threads/shortage \
 	tests/threads/steady \
@@ -117,6 +120,8 @@ test_support_sources = \
 	tests/threads/counter.h \
 	tests/threads/deal.c \
 	tests/threads/deal.h \
+	tests/threads/findings.c \
+	tests/threads/findings.h \
 	tests/threads/gathering.c \
 	tests/threads/gathering.h \
 	tests/threads/host.c \

@@ -1,236 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Registration: every rule fires where it must and is silent beside it, all findings come in one
- * pass in the order of the rules, and an error means no context. What `check` finds is what `create`
- * finds, but for rules that need a group.
+ * Registration: names, values and layouts of options, and what holds for all rules: their order, and
+ * that they are silent about what another one has objected to.
  */
-#include <stdio.h>
 #include <string.h>
 
-#include "threads/host.h"
-
-enum { SETTINGS_MOST = 12, FINDINGS_MOST = 10 };
-
-/* ---- Findings ------------------------------------------------------------------------------- */
-
-struct finding {
-    const char *code;
-    const char *option;
-    const char *message; /* a part of it */
-    const char *hint;    /* a part of it */
-};
-
-/* One registration and what must come of it. */
-struct check {
-    const char *name;
-    int32_t group; /* ranks of the group; 0: none */
-    struct cplayout_option settings[SETTINGS_MOST];
-    struct finding expected[FINDINGS_MOST];
-};
-
-/* What has come so far. */
-struct seen {
-    const struct finding *expected;
-    pthread_t thread;
-    int32_t count;
-    char first[600]; /* message of the first error */
-    int32_t errors;  /* in the log */
-    int32_t warnings;
-};
-
-static void check_record(const struct seen *seen, const struct cplayout_diagnostic *diagnostic)
-{
-    CHECK(pthread_equal(pthread_self(), seen->thread), "a finding on another thread");
-    CHECK(diagnostic->size == sizeof(*diagnostic) && diagnostic->reserved == 0,
-          "the record's size is %d", (int)diagnostic->size);
-    CHECK(diagnostic->code != NULL && diagnostic->option != NULL && diagnostic->message != NULL &&
-              diagnostic->hint != NULL,
-          "a string is NULL");
-}
-
-/* The other findings are errors. */
-#define WITHOUT "sequence.parallel_without_tp"
-
-static int32_t severity_of(const struct finding *finding)
-{
-    return strcmp(finding->code, WITHOUT) == 0 ? CPLAYOUT_SEVERITY_WARNING
-                                               : CPLAYOUT_SEVERITY_ERROR;
-}
-
-static void see(void *self, const struct cplayout_diagnostic *diagnostic)
-{
-    struct seen *const seen = self;
-    const struct finding *const expected = &seen->expected[seen->count];
-
-    check_record(seen, diagnostic);
-    if (diagnostic->severity == CPLAYOUT_SEVERITY_ERROR && seen->first[0] == '\0') {
-        (void)snprintf(seen->first, sizeof(seen->first), "%s", diagnostic->message);
-    }
-    if (!CHECK(++seen->count < FINDINGS_MOST && expected->code != NULL, "unexpected: %s: %s: %s",
-               diagnostic->code, diagnostic->option, diagnostic->message)) {
-        seen->count = 0; /* there is room no more */
-        return;
-    }
-    CHECK(diagnostic->severity == severity_of(expected), "%s has severity %d", diagnostic->code,
-          diagnostic->severity);
-    CHECK(strcmp(diagnostic->code, expected->code) == 0 &&
-              strcmp(diagnostic->option, expected->option) == 0,
-          "finding %d is %s: %s: %s, not %s: %s", seen->count, diagnostic->code, diagnostic->option,
-          diagnostic->message, expected->code, expected->option);
-    CHECK(strstr(diagnostic->message, expected->message) != NULL, "'%s' is not in '%s'",
-          expected->message, diagnostic->message);
-    CHECK(strstr(diagnostic->hint, expected->hint) != NULL, "'%s' is not in the hint '%s'",
-          expected->hint, diagnostic->hint);
-}
-
-static void count_line(void *self, int32_t level, const char *message)
-{
-    struct seen *const seen = self;
-
-    seen->errors += level == CPLAYOUT_LOG_ERROR;
-    seen->warnings += level == CPLAYOUT_LOG_WARNING;
-    CHECK(strchr(message, '\n') == NULL, "a line feed in the log: '%s'", message);
-}
-
-/* ---- Registering ---------------------------------------------------------------------------- */
-
-static int32_t expected_count(const struct finding *expected, int32_t severity)
-{
-    int32_t count = 0;
-
-    for (; expected->code != NULL; expected++) {
-        count += severity_of(expected) == severity;
-    }
-    return count;
-}
-
-static void fill_args(const struct check *check, struct seen *seen, struct cplayout_host *record,
-                      struct cplayout_create_args *args)
-{
-    record->log = count_line;
-    record->log_self = seen;
-    *args = (struct cplayout_create_args){
-        .size = sizeof(*args),
-        .host = record,
-        .options = check->settings,
-        .diagnose = see,
-        .diagnose_self = seen,
-    };
-    while (args->option_count < SETTINGS_MOST && args->options[args->option_count].name != NULL) {
-        args->option_count++;
-    }
-}
-
-static int32_t create(const struct check *check, struct seen *seen,
-                      const struct cplayout_host *place, struct cplayout_error *error)
-{
-    struct cplayout_context *context = NULL;
-    struct cplayout_host record = *place;
-    struct cplayout_create_args args;
-    int32_t status;
-
-    fill_args(check, seen, &record, &args);
-    status = host_core()->create(&args, &context, error);
-    CHECK((context != NULL) == (status == CPLAYOUT_OK), "status %d and %s context", status,
-          context != NULL ? "a" : "no");
-    host_core()->destroy(context);
-    return status;
-}
-
-static const struct finding *first_error(const struct finding *expected)
-{
-    while (expected->code != NULL && severity_of(expected) != CPLAYOUT_SEVERITY_ERROR) {
-        expected++;
-    }
-    return expected;
-}
-
-/* The findings are there, and the first error is in the record. */
-static void check_findings(const struct seen *seen, int32_t status,
-                           const struct cplayout_error *error)
-{
-    const struct finding *const first = first_error(seen->expected);
-    const int32_t errors = expected_count(seen->expected, CPLAYOUT_SEVERITY_ERROR);
-    const int32_t warnings = expected_count(seen->expected, CPLAYOUT_SEVERITY_WARNING);
-
-    CHECK(seen->count == errors + warnings, "%d findings, not %d", seen->count, errors + warnings);
-    CHECK(seen->warnings == warnings, "%d warnings in the log, not %d", seen->warnings, warnings);
-    if (errors == 0) {
-        return;
-    }
-    CHECK(seen->errors == errors, "%d errors in the log for %d findings", seen->errors, errors);
-    CHECK(status == CPLAYOUT_ERROR_CONFIGURATION && error->status == status, "status %d: %s",
-          status, error->message);
-    CHECK(strstr(error->message, first->code) != NULL && strcmp(error->field, first->option) == 0 &&
-              strstr(error->message, seen->first) != NULL,
-          "the record holds '%s' of '%s', the first error is '%s'", error->message, error->field,
-          seen->first);
-}
-
-/* Without an error create succeeds. */
-static void check_outcome(const struct seen *seen, int32_t status,
-                          const struct cplayout_error *error)
-{
-    check_findings(seen, status, error);
-    CHECK(first_error(seen->expected)->code != NULL || status == CPLAYOUT_OK, "status %d: %s",
-          status, error->message);
-}
-
-/* `check` finds the same but for the group's rules. */
-static void check_without_group(const struct check *check)
-{
-    struct finding expected[FINDINGS_MOST] = {{.code = NULL}};
-    struct seen seen = {.expected = expected, .thread = pthread_self()};
-    struct cplayout_error error = {.size = sizeof(error)};
-    struct cplayout_host record = host_record();
-    struct cplayout_create_args args;
-    int32_t count = 0;
-
-    for (int32_t i = 0; check->expected[i].code != NULL; i++) {
-        if (strncmp(check->expected[i].code, "group.", 6) != 0) {
-            expected[count++] = check->expected[i];
-        }
-    }
-    fill_args(check, &seen, &record, &args);
-    check_outcome(&seen, host_core()->check(&args, &error), &error);
-}
-
-/* A registration of all ranks, who say and find the same. */
-struct roll {
-    const struct check *check;
-    struct cplayout_local_group *group;
-};
-
-static void run_rank(void *self, int32_t rank)
-{
-    const struct roll *const roll = self;
-    struct seen seen = {.expected = roll->check->expected, .thread = pthread_self()};
-    struct cplayout_error error = {.size = sizeof(error)};
-    struct cplayout_host record = host_record();
-
-    record.local_group = roll->group;
-    record.rank = rank;
-    record.ranks = roll->check->group;
-    check_outcome(&seen, create(roll->check, &seen, &record, &error), &error);
-}
-
-static void test_check(const struct check *check)
-{
-    struct roll roll = {check, NULL};
-    const struct cplayout_host record = host_record();
-
-    tap_test("%s", check->name);
-    if (check->group > 0) {
-        tap_require(host_core()->local_group_create(&record, check->group, &roll.group, NULL) ==
-                        CPLAYOUT_OK,
-                    "no group");
-    }
-    tap_ranks(check->group > 0 ? check->group : 1, run_rank, &roll);
-    host_core()->local_group_destroy(roll.group);
-    check_without_group(check);
-}
-
-/* ---- Cases ---------------------------------------------------------------------------------- */
+#include "threads/findings.h"
 
 #define CP        "context_parallel_size"
 #define LINEAR    "linear_cp_layout"
@@ -250,6 +25,8 @@ static void test_check(const struct check *check)
 #define LEGAL "legal: true, false"
 
 #define LAYOUTS "layouts: contiguous, mirror, zigzag"
+
+#define WITHOUT "sequence.parallel_without_tp"
 
 static const struct check values[] = {
     {"option.unknown: a name that is nearly one",
@@ -374,77 +151,6 @@ static const struct check names[] = {
     {"every symbol is legal", 0, {{PATTERN, "MGKL*+DCHW-E"}}, {{NULL}}},
 };
 
-static const struct check sizes[] = {
-    {"group.size: P = 4 in a group of 2",
-     2,
-     {{CP, "4"}},
-     {{"group.size", CP, "2 ranks but context_parallel_size is 4", "a group of 4 ranks"}}},
-    {"group.size: the default P = 1 in a group of 2",
-     2,
-     {{NULL}},
-     {{"group.size", CP, "2 ranks but context_parallel_size is 1", "a group of 1 rank,"}}},
-    {"group.size is silent for P = 4 in a group of 4", 4, {{CP, "4"}}, {{NULL}}},
-    {"attention.layout_unsupported: contiguous",
-     2,
-     {{CP, "2"}, {ATTENTION, "contiguous"}},
-     {{"attention.layout_unsupported", ATTENTION, "'contiguous'", ACCEPTS}}},
-    {"attention.layout_unsupported: mirror",
-     2,
-     {{CP, "2"}, {ATTENTION, "mirror"}},
-     {{"attention.layout_unsupported", ATTENTION, "'mirror'", ACCEPTS}}},
-    {"attention.layout_unsupported is silent where any fragments will do",
-     2,
-     {{CP, "2"}, {ATTENTION, "contiguous"}, {ACCEPTS, "any"}},
-     {{NULL}}},
-    {"attention.layout_unsupported is silent for zigzag",
-     2,
-     {{CP, "2"}, {ATTENTION, "zigzag"}, {LINEAR, "contiguous"}},
-     {{NULL}}},
-    {"linear.chain_unsupported: mirror",
-     2,
-     {{CP, "2"}, {LINEAR, "mirror"}},
-     {{"linear.chain_unsupported", LINEAR, "'mirror'", CHAIN}}},
-    {"linear.chain_unsupported is silent where the scan follows the chain",
-     2,
-     {{CP, "2"}, {LINEAR, "mirror"}, {CHAIN, "table"}},
-     {{NULL}}},
-    {"linear.chain_unsupported is silent for contiguous",
-     2,
-     {{CP, "2"}, {LINEAR, "contiguous"}, {CHAIN, "rank"}},
-     {{NULL}}},
-    {"linear.chain_unsupported is silent for a boundary in mirror",
-     2,
-     {{CP, "2"}, {LINEAR, "contiguous"}, {BOUNDARY, "mirror"}},
-     {{NULL}}},
-    {"sequence.indivisible: 12 in zigzag at P = 4",
-     4,
-     {{CP, "4"}, {LENGTH, "12"}},
-     {{"sequence.indivisible", LENGTH, "12 is not a multiple of 8", "8 and 16"}}},
-    {"sequence.indivisible is silent for 16", 4, {{CP, "4"}, {LENGTH, "16"}}, {{NULL}}},
-    {"sequence.indivisible is silent for 0, unknown", 4, {{CP, "4"}, {LENGTH, "0"}}, {{NULL}}},
-    {"sequence.indivisible is silent for 12 in contiguous",
-     4,
-     {{CP, "4"},
-      {LENGTH, "12"},
-      {LINEAR, "contiguous"},
-      {ATTENTION, "contiguous"},
-      {ACCEPTS, "any"}},
-     {{NULL}}},
-    {"sequence.indivisible: only the boundary is zigzag",
-     4,
-     {{CP, "4"},
-      {LENGTH, "12"},
-      {LINEAR, "contiguous"},
-      {ATTENTION, "contiguous"},
-      {ACCEPTS, "any"},
-      {BOUNDARY, "zigzag"}},
-     {{"sequence.indivisible", LENGTH, "12 is not a multiple of 8", "8 and 16"}}},
-    {"sequence.indivisible: 10 in contiguous at P = 3",
-     3,
-     {{CP, "3"}, {LENGTH, "10"}, {LINEAR, "contiguous"}, {ATTENTION, "mirror"}, {ACCEPTS, "any"}},
-     {{"sequence.indivisible", LENGTH, "10 is not a multiple of 3", "9 and 12"}}},
-};
-
 /* Booleans: a true one without tensor parallelism is a warning. */
 static const struct check booleans[] = {
     {"sequence_parallel = true", 1, {{SPLIT, "true"}}, {{WITHOUT, SPLIT, "size is 1", TP}}},
@@ -471,75 +177,6 @@ static const struct check booleans[] = {
      1,
      {{SPLIT, "true"}, {SPLIT, "false"}},
      {{"option.type", SPLIT, "given", "once"}}},
-};
-
-/* T: rows are split over tensor-parallel ranks under sequence parallelism alone. */
-static const struct check windows[] = {
-    {"option.type: t = 0", 0, {{TP, "0"}}, {{"option.type", TP, "'0'", "1 ... 65536"}}},
-    {"option.type: t = 65537", 0, {{TP, "65537"}}, {{"option.type", TP, "'65537'", ""}}},
-    {"t = 4 without sequence parallelism splits nothing",
-     2,
-     {{CP, "2"}, {TP, "4"}, {LENGTH, "12"}},
-     {{NULL}}},
-    {"group.size: P = 2 and T = 2 in a group of 2",
-     2,
-     {{CP, "2"}, {TP, "2"}, {SPLIT, "on"}},
-     {{"group.size", CP, "2 ranks but context_parallel_size is 2 and rows are split over 2 windows",
-       "a group of 4 ranks"}}},
-    {"group.size: T alone in a group of P",
-     4,
-     {{TP, "2"}, {SPLIT, "1"}},
-     {{"group.size", CP, "4 ranks but context_parallel_size is 1", "a group of 2 ranks"}}},
-    {"sequence.indivisible: 8 in zigzag at P = 2, T = 3",
-     6,
-     {{CP, "2"}, {TP, "3"}, {SPLIT, "true"}, {LENGTH, "8"}},
-     {{"sequence.indivisible", LENGTH, "8 is not a multiple of 12", "12"}}},
-    {"sequence.indivisible is silent for 12",
-     6,
-     {{CP, "2"}, {TP, "3"}, {SPLIT, "true"}, {LENGTH, "12"}},
-     {{NULL}}},
-    {"sequence.indivisible names T",
-     6,
-     {{CP, "2"}, {TP, "3"}, {SPLIT, "true"}, {LENGTH, "40"}},
-     {{"sequence.indivisible", LENGTH, "P = 2 and T = 3", "36 and 48"}}},
-    {"sequence.indivisible: windows count at P = 1 too",
-     2,
-     {{TP, "2"}, {SPLIT, "true"}, {LENGTH, "13"}},
-     {{"sequence.indivisible", LENGTH, "13 is not a multiple of 2", "12 and 14"}}},
-    {"no rule looks at T where t is wrong",
-     2,
-     {{CP, "4"}, {TP, "x"}, {SPLIT, "true"}, {LENGTH, "13"}},
-     {{"option.type", TP, "'x'", ""}}},
-    {"no rule looks at T where sequence_parallel is wrong",
-     2,
-     {{CP, "4"}, {TP, "2"}, {SPLIT, "x"}, {LENGTH, "13"}},
-     {{"option.type", SPLIT, "'x'", LEGAL}}},
-    {"a warning comes after the errors, and the record holds the error",
-     2,
-     {{CP, "2"}, {SPLIT, "true"}, {LENGTH, "13"}},
-     {{"sequence.indivisible", LENGTH, "13", ""}, {WITHOUT, SPLIT, "", ""}}},
-};
-
-static const struct check formats[] = {
-    {"qkv_format bshd", 2, {{CP, "2"}, {FORMAT, "bshd"}, {LENGTH, "8"}}, {{NULL}}},
-    {"option.type: qkv_format",
-     0,
-     {{FORMAT, "THD"}},
-     {{"option.type", FORMAT, "'THD'", "sbhd, bshd, thd"}}},
-    {"sequence.indivisible fires for bshd",
-     2,
-     {{CP, "2"}, {FORMAT, "bshd"}, {LENGTH, "13"}},
-     {{"sequence.indivisible", LENGTH, "13", "12 and 16"}}},
-    {"sequence.indivisible is silent for thd",
-     2,
-     {{CP, "2"}, {FORMAT, "thd"}, {LENGTH, "13"}},
-     {{NULL}}},
-    {"thd at P = 1", 1, {{FORMAT, "thd"}}, {{NULL}}},
-    {"thd and T = 2", 4, {{CP, "2"}, {TP, "2"}, {SPLIT, "true"}, {FORMAT, "thd"}}, {{NULL}}},
-    {"no rule looks at a format that is wrong",
-     2,
-     {{CP, "2"}, {FORMAT, "x"}, {LENGTH, "13"}},
-     {{"option.type", FORMAT, "'x'", ""}}},
 };
 
 static const struct check together[] = {
@@ -597,28 +234,6 @@ static const struct check together[] = {
      {{"option.type", ATTENTION, "given", ""}}},
 };
 
-/* Public cases with the options and rules that exist. */
-static const struct check cases[] = {
-    {"case defaults", 0, {{NULL}}, {{NULL}}},
-    {"case dual", 4, {{CP, "4"}, {LINEAR, "contiguous"}, {ATTENTION, "zigzag"}}, {{NULL}}},
-    {"case unknown-layout-attention",
-     0,
-     {{ATTENTION, "ring"}},
-     {{"layout.unknown", ATTENTION, "'ring'", LAYOUTS}}},
-    {"case attention-contiguous",
-     4,
-     {{CP, "4"}, {ATTENTION, "contiguous"}, {LINEAR, "contiguous"}},
-     {{"attention.layout_unsupported", ATTENTION, "'contiguous'", ""}}},
-    {"case mirror-needs-chain",
-     4,
-     {{CP, "4"}, {LINEAR, "mirror"}},
-     {{"linear.chain_unsupported", LINEAR, "'mirror'", ""}}},
-    {"case seq-indivisible",
-     4,
-     {{CP, "4"}, {LENGTH, "1020"}},
-     {{"sequence.indivisible", LENGTH, "1020 is not a multiple of 8", "1016 and 1024"}}},
-};
-
 /* ---- Check without a host -------------------------------------------------------------------- */
 
 static void test_hostless(void)
@@ -648,21 +263,12 @@ static void test_hostless(void)
           "no options: %s", error.message);
 }
 
-#define TEST_ALL(checks)                                                \
-    for (size_t i = 0; i < sizeof(checks) / sizeof((checks)[0]); i++) { \
-        test_check(&(checks)[i]);                                       \
-    }
-
 int main(void)
 {
-    TEST_ALL(values)
-    TEST_ALL(names)
-    TEST_ALL(sizes)
-    TEST_ALL(booleans)
-    TEST_ALL(windows)
-    TEST_ALL(formats)
-    TEST_ALL(together)
-    TEST_ALL(cases)
+    FINDINGS_TEST_ALL(values)
+    FINDINGS_TEST_ALL(names)
+    FINDINGS_TEST_ALL(booleans)
+    FINDINGS_TEST_ALL(together)
     test_hostless();
     return tap_end();
 }
