@@ -56,6 +56,7 @@ thread_tests = \
 	tests/threads/rules_ranks \
 	tests/threads/samples \
 	tests/threads/shortage \
+	tests/threads/sources \
 	tests/threads/steady \
 	tests/threads/tables \
 	tests/threads/verify \
