@@ -51,6 +51,7 @@ thread_tests = \
 	tests/threads/packs \
 	tests/threads/recompute \
 	tests/threads/registration \
+	tests/threads/row_units \
 	tests/threads/rules_batch \
 	tests/threads/rules_layers \
 	tests/threads/rules_ranks \
