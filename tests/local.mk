@@ -50,6 +50,7 @@ thread_tests = \
 	tests/threads/options \
 	tests/threads/packs \
 	tests/threads/recompute \
+	tests/threads/registered \
 	tests/threads/registration \
 	tests/threads/row_units \
 	tests/threads/rules_batch \

@@ -33,6 +33,20 @@ static uint64_t digest_layout(const struct cpl_registration *registration, enum 
     return cpl_hash_word(cpl_hash_text(CPL_HASH_SEED, cpl_layout_title(layout, title)), tolerance);
 }
 
+/* "[0,1]" and "0,1" agree, and so do "4" and "04". */
+static uint64_t digest_list(const struct cpl_option_value *value)
+{
+    uint64_t hash = CPL_HASH_SEED;
+
+    if (strchr(value->text, ',') == NULL) {
+        return cpl_hash_word(hash, (uint64_t)value->integer);
+    }
+    for (const char *at = value->text; *at != '\0'; at++) {
+        hash = *at == '0' || *at == '1' ? cpl_hash_word(hash, (uint64_t)*at) : hash;
+    }
+    return hash;
+}
+
 /*
  * Values, not their spelling: "8" and "08" agree, and so do a boundary layout that is left to its
  * default and the same one named. How long a rank waits is its own affair.
@@ -52,9 +66,10 @@ static uint64_t digest_option(const struct cpl_registration *registration, enum 
     case CPL_TYPE_BOOL:
         return (uint64_t)value->integer;
     case CPL_TYPE_CHOICE:
-    case CPL_TYPE_LIST:
     case CPL_TYPE_PATTERN:
         return cpl_hash_text(CPL_HASH_SEED, value->text);
+    case CPL_TYPE_LIST:
+        return digest_list(value);
     case CPL_TYPE_LAYOUT:
         return digest_layout(registration, id);
     case CPL_TYPE_NUMBER:
