@@ -110,14 +110,22 @@ plugin_batch_sources = \
 	plugin/batch/context.h \
 	plugin/batch/convert.c \
 	plugin/batch/convert.h \
+	plugin/batch/declared.c \
+	plugin/batch/declared.h \
 	plugin/batch/fields.c \
 	plugin/batch/fields.h \
+	plugin/batch/fill.c \
+	plugin/batch/fill.h \
 	plugin/batch/hooks.c \
 	plugin/batch/hooks.h \
+	plugin/batch/make.c \
+	plugin/batch/make.h \
 	plugin/batch/metadata.c \
 	plugin/batch/metadata.h \
 	plugin/batch/registration.c \
 	plugin/batch/registration.h \
+	plugin/batch/share.c \
+	plugin/batch/share.h \
 	plugin/batch/view.c \
 	plugin/batch/view.h
 

@@ -77,9 +77,16 @@ struct cplayout_view_metadata {
     uint64_t entries;                 /* documents + 1 */
     uint64_t tokens;                  /* real tokens */
     uint64_t rows;             /* with padding of both kinds; all ranks together hold so many */
-    uint64_t local_rows;       /* on this rank */
+    uint64_t local_rows;       /* of activations on this rank */
     int32_t max_seqlen;        /* of the longest document, real tokens */
     int32_t max_seqlen_padded; /* of the longest document, rows */
+    /* What attention takes as query offsets: cu_seqlens for contiguous and for zigzag that pads documents,
+     * with P > 1; else cu_seqlens_padded. One of the two pointers. */
+    const int32_t *cu_seqlens_q; /* [entries] */
+    uint64_t cp_rows;            /* of the context-parallel rank, its T windows together */
+    int32_t padding_between; /* 1: some document has padding of either kind, the last one included:
+                                  * cu_seqlens and cu_seqlens_padded differ in value */
+    int32_t layout;          /* handle */
 };
 
 /* [any-thread]. Errors: ARGUMENT (also: the batch is dense). */

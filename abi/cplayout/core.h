@@ -86,6 +86,18 @@ typedef const void *(*cplayout_get_interface_fn)(const char *name);
 
 /* ---- Context ---------------------------------------------------------------------------------- */
 
+enum {
+    CPLAYOUT_FIELD_SCATTER = 1, /* with sequence parallelism a rank's view is its window of rows */
+};
+
+/* A field of batches beside the known ones (cplayout_field). */
+struct cplayout_field_declaration {
+    const char *name; /* 1 to 63 bytes, none of the known names */
+    int64_t fill;     /* what padding holds in a packed batch; must fit the type of the tensor */
+    int32_t row_axis; /* axis of the tokens, 0 ... 7; the other dimensions are free */
+    uint32_t flags;   /* CPLAYOUT_FIELD_... */
+};
+
 struct cplayout_create_args {
     uint64_t size;
     const struct cplayout_host *host;
@@ -93,6 +105,9 @@ struct cplayout_create_args {
     uint64_t option_count;
     cplayout_diagnostic_fn diagnose; /* receives every finding; NULL = they are only logged */
     void *diagnose_self;
+    /* Further fields that batches may carry, the same on every rank. Copied; 64 at most. */
+    const struct cplayout_field_declaration *fields; /* [field_count]; NULL if there are none */
+    uint64_t field_count;
 };
 
 /*
@@ -126,10 +141,12 @@ typedef int32_t (*cplayout_check_fn)(const struct cplayout_create_args *args,
 typedef void (*cplayout_destroy_fn)(struct cplayout_context *context);
 
 /*
- * Names a layout once: `name` is a name of the layout options ("contiguous", "mirror", "zigzag"), or
- * "linear", "attention" or "boundary" for the layout configured under that option. The handle is
- * valid in this context and lies between 0 and 2. Equal layouts have equal handles. Only layouts in
- * use by this context have one. [context-serial]. Errors: ARGUMENT.
+ * Names a layout once: `name` is a name of the layout options ("contiguous", "striped:64"), or "linear",
+ * "attention" or "boundary" for the layout in use there. The handle is valid in this context and lies
+ * between 0 and 7. Equal layouts have equal handles. A layout that is new is in use from the next batch
+ * on: batches have views of it and convert between it and the others, and their length must fit it. All
+ * ranks name their layouts in the same order before a batch; else it is refused with MISMATCH.
+ * [context-serial]. Errors: ARGUMENT (no layout, or a ninth one), MEMORY.
  */
 typedef int32_t (*cplayout_layout_fn)(struct cplayout_context *context, const char *name,
                                       int32_t *layout, struct cplayout_error *error);
@@ -181,14 +198,24 @@ typedef int32_t (*cplayout_layer_describe_fn)(const struct cplayout_schedule *sc
 /* ---- Batch ------------------------------------------------------------------------------------ */
 
 /*
- * One named input tensor of a batch: the whole sequence, the same on every rank. For packed input S
- * is the rows of the stream, source padding included. Known names, and what padding holds in a view:
- *   tokens         [B, S], row axis 1, any integer type      option pad_token_id
- *   labels         [B, S], row axis 1, any integer type      option pad_label
- *   position_ids   [B, S], row axis 1, any integer type      0
- *   loss_mask      [B, S], row axis 1, any type              0
- *   embeddings     [S, B, H], row axis 0, any type           0
- * In packed batches the type must be able to hold it.
+ * One named input tensor of a batch: the whole sequence, the same on every rank, or metadata. For packed
+ * input S is the rows of the stream, source padding included; samples that lie below each other, [B, S'],
+ * are taken as one stream [1, B * S'] in place. Known names, and what padding holds in a view:
+ *   tokens, mtp_tokens     [B, S]                     any integer type     option pad_token_id
+ *   labels, mtp_labels     [B, S]                     any integer type     option pad_label
+ *   loss_mask, mtp_mask    [B, S]                     any type             0
+ *   padding_mask           [B, S]                     any type             1
+ *   position_ids           [B, S] or [axes, B, S]     any integer type     0
+ *   document_ids           [B, S]                     any integer type     -1
+ *   embeddings             [S, B, H]                  any type             0
+ *   attention_mask         [B, 1, S, S], [1, 1, S, S] any type             (dense input, or P = 1)
+ * Tokens are along S, of the attention mask the query rows; its key axis stays whole. The fields mtp_*
+ * and the attention mask exist in the attention view alone, embeddings in the boundary view alone.
+ * Metadata, of any shape, never cut: cu_seqlens, cu_seqlens_padded, cu_seqlens_argmin, max_seqlen,
+ * local_cp_size, dataset_id. What a batch is made of are its samples (below), not these.
+ * Other names have to be declared (cplayout_create_args); a name that is neither is an error.
+ * All fields of a batch have one S and one B. In packed batches the type must be able to hold the fill
+ * value exactly.
  */
 struct cplayout_field {
     const char *name;
@@ -197,7 +224,9 @@ struct cplayout_field {
 
 struct cplayout_batch_args {
     uint64_t size;
-    uint64_t sequence_length;            /* S; 0 = the option seq_length, or with samples */
+    uint64_t
+        sequence_length; /* S; 0 = the option seq_length, else as the first field has it, or with
+                               * samples */
     const struct cplayout_field *fields; /* [field_count]; may be NULL if there are none */
     uint64_t field_count;
     /* Packed documents, with the option qkv_format=thd and only then: samples one after the other,

@@ -41,6 +41,10 @@ typedef void *(*cplayout_allocate_fn)(void *self, uint64_t bytes);
 /* Takes back what cplayout_allocate_fn gave; `bytes` is the size that was asked for. */
 typedef void (*cplayout_release_fn)(void *self, void *memory, uint64_t bytes);
 
+/* In place of a rank: of a rank that holds no part of the language model, such as an image encoder's. It
+ * has no context; create refuses it. */
+#define CPLAYOUT_RANK_OUTSIDE (-1)
+
 struct cplayout_host {
     uint64_t size;      /* sizeof(struct cplayout_host) of the host's headers */
     uint32_t abi_minor; /* CPLAYOUT_ABI_MINOR of the host's headers */
@@ -54,7 +58,7 @@ struct cplayout_host {
 
     /* Place of this context in its group of P * T ranks: logical rank (core.h), 0 ... ranks - 1.
      * Read by create. Leave both 0 for a group of one. */
-    int32_t rank;
+    int32_t rank; /* or CPLAYOUT_RANK_OUTSIDE */
     int32_t ranks;
     int32_t reserved; /* 0 */
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/hash.h"
+#include "base/limits.h"
 #include "plan/counts.h"
 
 static struct cpl_batch *take_idle(struct cpl_context *context)
@@ -51,7 +52,9 @@ static struct cpl_batch *batch_take(struct cpl_context *context)
         cpl_arena_init(&batch->arena, &context->allocator);
     }
     arena = batch->arena;
-    *batch = (struct cpl_batch){.context = context, .arena = arena};
+    *batch = (struct cpl_batch){.context = context,
+                                .arena = arena,
+                                .layout_count = context->layout_count};
     cpl_arena_reset(&batch->arena);
     cpl_context_hold(context);
     return batch;
@@ -99,23 +102,42 @@ static enum cpl_status check_length(const struct cpl_context *context, int64_t t
                           tokens, unit, cpl_shape_title(&shape, ranks), nearest);
 }
 
-static enum cpl_status take_dense(struct cpl_batch *batch, const struct cpl_batch_args *args,
-                                  struct cpl_error *error)
+/* The length of a dense sequence: what the batch says, else the option, else the first field. */
+static int64_t find_length(const struct cpl_batch *batch, const struct cpl_batch_args *args,
+                           const char **source)
 {
     const struct cpl_context *const context = batch->context;
-    const int64_t tokens = args->tokens != 0 ? (int64_t)args->tokens : context->seq_length;
-    enum cpl_status status = CPL_OK;
+    int64_t tokens = context->seq_length;
+    size_t id = SIZE_MAX;
+
+    *source = "option seq_length";
+    if (args->tokens != 0) {
+        *source = "sequence_length";
+        return args->tokens <= (uint64_t)cpl_tokens_most ? (int64_t)args->tokens : -1;
+    }
+    if (tokens == 0) {
+        cpl_fields_length(&context->fields, args->fields, args->field_count, &tokens, &id);
+        *source = id != SIZE_MAX ? cpl_field_spec(&context->fields, id)->name : *source;
+    }
+    return tokens;
+}
+
+static enum cpl_status take_dense(struct cpl_batch *batch, const struct cpl_batch_args *args,
+                                  const char **source, struct cpl_error *error)
+{
+    const int64_t tokens = find_length(batch, args, source);
+    enum cpl_status status;
 
     if (tokens == 0) {
         return cpl_fail_field(
             error, CPL_ERROR_ARGUMENT, "sequence_length",
-            "the batch gives no sequence length and the option seq_length is not set");
+            "the batch has neither a sequence length nor a field that tells it, and the option "
+            "seq_length is not set");
     }
-    if (args->tokens != 0) {
-        status = cpl_tokens_check(args->tokens, "sequence_length", error);
-    }
+    status = cpl_tokens_check(args->tokens != 0 ? args->tokens : (uint64_t)tokens,
+                              "sequence_length", error);
     if (status == CPL_OK) {
-        status = check_length(context, tokens, error);
+        status = check_length(batch->context, tokens, error);
     }
     return status == CPL_OK ? cpl_stream_dense(&batch->stream, tokens, &batch->arena, error)
                             : status;
@@ -135,9 +157,12 @@ static enum cpl_status take_packed(struct cpl_batch *batch, const struct cpl_bat
                              error);
 }
 
-/* Dense or packed is a matter of registration: kernels and rules depend on it. */
+/*
+ * Dense or packed is a matter of registration: kernels and rules depend on it. `source` tells where the
+ * number of rows comes from.
+ */
 static enum cpl_status take_lengths(struct cpl_batch *batch, const struct cpl_batch_args *args,
-                                    struct cpl_error *error)
+                                    const char **source, struct cpl_error *error)
 {
     const bool packed = batch->context->packed;
 
@@ -147,10 +172,31 @@ static enum cpl_status take_lengths(struct cpl_batch *batch, const struct cpl_ba
                                      : "the batch has samples, which needs the option "
                                        "qkv_format=thd");
     }
-    return packed ? take_packed(batch, args, error) : take_dense(batch, args, error);
+    *source = "samples";
+    return packed ? take_packed(batch, args, error) : take_dense(batch, args, source, error);
 }
 
 /* ---- Plans ----------------------------------------------------------------------------------- */
+
+/* Shares of this rank: all rows of its context-parallel rank, and its own window of them. */
+static enum cpl_status build_shares(struct cpl_batch *batch, int32_t layout,
+                                    struct cpl_error *error)
+{
+    const struct cpl_context *const context = batch->context;
+    const struct cpl_table *const table = &batch->tables[layout];
+    const struct cpl_ranks whole = {context->rank - context->rank % context->tp, context->tp};
+    const struct cpl_ranks window = {context->rank, 1};
+    enum cpl_status status =
+        cpl_share_build(&batch->whole[layout], table, whole, &batch->arena, error);
+
+    if (context->tp == 1) {
+        batch->window[layout] = batch->whole[layout];
+        return status;
+    }
+    return status == CPL_OK
+               ? cpl_share_build(&batch->window[layout], table, window, &batch->arena, error)
+               : status;
+}
 
 static enum cpl_status build_layout(struct cpl_batch *batch, int32_t layout,
                                     struct cpl_error *error)
@@ -163,16 +209,12 @@ static enum cpl_status build_layout(struct cpl_batch *batch, int32_t layout,
     shape.tokens = batch->stream.rows;
     shape.stream = context->packed ? &batch->stream : NULL;
     status = cpl_table_build(table, context->layouts[layout], &shape, &batch->arena, error);
-
     if (status == CPL_OK) {
-        status = cpl_route_from_stream(&batch->from_stream[layout], table, context->rank,
-                                       &batch->arena, error);
+        status = build_shares(batch, layout, error);
     }
     if (status == CPL_OK && context->packed) {
-        status = cpl_metadata_build(&batch->metadata[layout], table, &batch->arena, error);
-    }
-    if (status == CPL_OK) {
-        batch->valid[layout] = cpl_count_rank(table, context->rank).valid_rows;
+        status = cpl_metadata_build(&batch->metadata[layout], table, context->layouts[layout],
+                                    &batch->arena, error);
     }
     return status;
 }
@@ -181,7 +223,7 @@ static enum cpl_status build_layouts(struct cpl_batch *batch, struct cpl_error *
 {
     enum cpl_status status = CPL_OK;
 
-    for (int32_t i = 0; i < batch->context->layout_count && status == CPL_OK; i++) {
+    for (int32_t i = 0; i < batch->layout_count && status == CPL_OK; i++) {
         status = build_layout(batch, i, error);
     }
     return status;
@@ -202,7 +244,7 @@ static enum cpl_status build_route(struct cpl_batch *batch, int32_t from, int32_
 
 static enum cpl_status build_routes(struct cpl_batch *batch, struct cpl_error *error)
 {
-    const int32_t count = batch->context->layout_count;
+    const int32_t count = batch->layout_count;
     enum cpl_status status = CPL_OK;
 
     for (int32_t from = 0; from < count; from++) {
@@ -216,16 +258,25 @@ static enum cpl_status build_routes(struct cpl_batch *batch, struct cpl_error *e
 /* ---- Fields ---------------------------------------------------------------------------------- */
 
 static enum cpl_status set_fields(struct cpl_batch *batch, const struct cpl_batch_args *args,
-                                  struct cpl_error *error)
+                                  const char *rows_source, struct cpl_error *error)
 {
-    const struct cpl_field_rule rule = {
+    const struct cpl_context *const context = batch->context;
+    struct cpl_field_rule rule = {
+        .table = &context->fields,
         .rows = batch->stream.rows,
-        .padded = batch->context->packed,
-        .pad_token = batch->context->pad_token,
-        .pad_label = batch->context->pad_label,
+        .rows_source = rows_source,
+        .samples = context->packed ? (int64_t)args->sample_count : 0,
+        .sharded = context->cp > 1,
+        .pad_token = context->pad_token,
+        .pad_label = context->pad_label,
     };
     enum cpl_status status = CPL_OK;
 
+    batch->fields =
+        cpl_arena_take(&batch->arena, cpl_fields_count(&context->fields), sizeof(*batch->fields));
+    if (batch->fields == NULL) {
+        return cpl_fail_memory(error);
+    }
     for (size_t i = 0; i < args->field_count && status == CPL_OK; i++) {
         const struct cpl_given_field *const given = &args->fields[i];
 
@@ -237,6 +288,7 @@ static enum cpl_status set_fields(struct cpl_batch *batch, const struct cpl_batc
 static enum cpl_status batch_build(struct cpl_batch *batch, const struct cpl_batch_args *args,
                                    struct cpl_error *error)
 {
+    const char *rows_source = "";
     enum cpl_status status;
 
     if (args->problem != NULL) {
@@ -244,7 +296,7 @@ static enum cpl_status batch_build(struct cpl_batch *batch, const struct cpl_bat
         return error->status;
     }
     batch->serial = batch->context->batches + 1;
-    status = take_lengths(batch, args, error);
+    status = take_lengths(batch, args, &rows_source, error);
     if (status == CPL_OK) {
         status = build_layouts(batch, error);
     }
@@ -252,7 +304,7 @@ static enum cpl_status batch_build(struct cpl_batch *batch, const struct cpl_bat
         status = build_routes(batch, error);
     }
     if (status == CPL_OK) {
-        status = set_fields(batch, args, error);
+        status = set_fields(batch, args, rows_source, error);
     }
     return status;
 }
@@ -299,7 +351,7 @@ static uint64_t digest_fields(const struct cpl_batch *batch)
 {
     uint64_t hash = CPL_HASH_SEED;
 
-    for (enum cpl_field_id id = 0; id < CPL_FIELD_COUNT; id++) {
+    for (size_t id = 0; id < cpl_fields_count(&batch->context->fields); id++) {
         hash = cpl_hash_word(hash, batch->fields[id].given);
     }
     return hash;
@@ -309,7 +361,7 @@ static uint64_t digest_layouts(const struct cpl_batch *batch)
 {
     uint64_t hash = CPL_HASH_SEED;
 
-    for (int32_t i = 0; i < batch->context->layout_count; i++) {
+    for (int32_t i = 0; i < batch->layout_count; i++) {
         hash = cpl_hash_word(hash, batch->tables[i].identity);
     }
     return hash;

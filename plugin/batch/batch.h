@@ -11,7 +11,7 @@
 #include "batch/context.h"
 #include "batch/fields.h"
 #include "batch/metadata.h"
-#include "plan/route.h"
+#include "batch/share.h"
 
 struct cpl_batch {
     struct cpl_context *context;
@@ -19,12 +19,13 @@ struct cpl_batch {
     struct cpl_arena arena; /* tables and routes */
     uint64_t serial;        /* counts the context's batches; equal on all ranks */
     struct cpl_stream stream;
-    struct cpl_table tables[CPL_LAYOUTS_MOST];                   /* by layout handle */
-    struct cpl_route from_stream[CPL_LAYOUTS_MOST];              /* cuts fields */
-    struct cpl_metadata metadata[CPL_LAYOUTS_MOST];              /* of a packed batch */
-    int64_t valid[CPL_LAYOUTS_MOST];                             /* this rank's rows but padding */
+    int32_t layout_count; /* of the context when the batch was made; below all are by handle */
+    struct cpl_table tables[CPL_LAYOUTS_MOST];
+    struct cpl_share whole[CPL_LAYOUTS_MOST];       /* the context-parallel rank's rows */
+    struct cpl_share window[CPL_LAYOUTS_MOST];      /* this rank's of them */
+    struct cpl_metadata metadata[CPL_LAYOUTS_MOST]; /* of a packed batch */
     struct cpl_route routes[CPL_LAYOUTS_MOST][CPL_LAYOUTS_MOST]; /* from, to; where they differ */
-    struct cpl_field fields[CPL_FIELD_COUNT];
+    struct cpl_field *fields;                                    /* by id; all that are known */
 };
 
 struct cpl_batch_args {
@@ -54,9 +55,10 @@ static inline enum cpl_status cpl_batch_table(const struct cpl_batch *batch, int
                                               const struct cpl_table **table,
                                               struct cpl_error *error)
 {
-    if (layout < 0 || layout >= batch->context->layout_count) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "%d is no layout handle of this context",
-                        layout);
+    if (layout < 0 || layout >= batch->layout_count) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "layout",
+                              "%d is no layout handle of this batch, which has 0 ... %d", layout,
+                              batch->layout_count - 1);
     }
     *table = &batch->tables[layout];
     return CPL_OK;

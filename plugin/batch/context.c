@@ -76,6 +76,12 @@ static enum cpl_status take_place(struct cpl_context *context, const struct cpl_
 {
     enum cpl_status status;
 
+    if (args->rank == CPL_RANK_OUTSIDE) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "rank",
+                              "this rank is outside the language model (rank %d): it holds no part "
+                              "of a sequence and has no context",
+                              args->rank);
+    }
     if (args->group != NULL && args->calls != NULL) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "communicator",
                               "the host record has a local group and a communicator; give one");
@@ -246,28 +252,49 @@ static int32_t role_of(const struct cpl_context *context, const char *name)
     return -1;
 }
 
-enum cpl_status cpl_context_layout(const struct cpl_context *context, const char *name,
-                                   int32_t *layout, struct cpl_error *error)
+enum cpl_status cpl_context_use(struct cpl_context *context, const struct cpl_layout *layout,
+                                int32_t *handle, struct cpl_error *error)
 {
-    struct cpl_layout wanted;
-    struct cpl_error problem;
-    int32_t handle = role_of(context, name);
-    const bool named = handle < 0 && cpl_layout_parse(name, &wanted, &problem) == CPL_OK;
+    char title[CPL_LAYOUT_BYTES];
+    struct cpl_layout *copy;
 
-    for (int32_t i = 0; i < context->layout_count && named && handle < 0; i++) {
-        if (cpl_layout_equal(context->layouts[i], &wanted)) {
-            handle = i;
+    for (int32_t i = 0; i < context->layout_count; i++) {
+        if (cpl_layout_equal(context->layouts[i], layout)) {
+            *handle = i;
+            return CPL_OK;
         }
     }
-    if (handle < 0) {
-        return cpl_fail_field(
-            error, CPL_ERROR_ARGUMENT, "name",
-            "'%.64s' is no layout in use by this context, nor 'linear', 'attention' "
-            "or 'boundary'",
-            name);
+    if (context->layout_count == CPL_LAYOUTS_MOST) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "name",
+                              "layout '%s' would be one too many: a context has at most %d",
+                              cpl_layout_title(layout, title), CPL_LAYOUTS_MOST);
     }
-    *layout = handle;
+    copy = cpl_arena_take(&context->arena, 1, sizeof(*copy));
+    if (copy == NULL) {
+        return cpl_fail_memory(error);
+    }
+    *copy = *layout;
+    *handle = context->layout_count;
+    context->layouts[context->layout_count++] = copy;
     return CPL_OK;
+}
+
+enum cpl_status cpl_context_layout(struct cpl_context *context, const char *name, int32_t *layout,
+                                   struct cpl_error *error)
+{
+    const int32_t role = role_of(context, name);
+    struct cpl_layout wanted;
+    struct cpl_error problem;
+
+    if (role >= 0) {
+        *layout = role;
+        return CPL_OK;
+    }
+    if (cpl_layout_parse(name, &wanted, &problem) == CPL_OK) {
+        return cpl_context_use(context, &wanted, layout, error);
+    }
+    return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "name",
+                          "%s; nor is it 'linear', 'attention' or 'boundary'", problem.message);
 }
 
 enum cpl_status cpl_context_schedule(struct cpl_context *context, int32_t chunk,

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/report.h"
+#include "batch/declared.h"
 #include "move/agree.h"
 #include "move/host.h"
 #include "plan/layout.h"
@@ -23,8 +24,9 @@
 
 struct cpl_batch;
 
-/* Layouts in use: linear, attention, boundary; equal ones share a handle. */
-enum { CPL_LAYOUTS_MOST = 3 };
+/* Layouts in use: linear, attention, boundary, and those that the host asks for; equal ones share a
+ * handle. */
+enum { CPL_LAYOUTS_MOST = 8 };
 
 /* For which batches ranks compare their plans. */
 enum cpl_verify { CPL_VERIFY_ALWAYS, CPL_VERIFY_FIRST, CPL_VERIFY_NEVER };
@@ -53,6 +55,7 @@ struct cpl_context {
     uint64_t configuration; /* digest of the options; equal on all ranks */
     enum cpl_verify verify;
 
+    struct cpl_field_table fields;
     const struct cpl_layout *layouts[CPL_LAYOUTS_MOST]; /* by handle */
     int32_t layout_count;
     struct cpl_schedule_layouts roles; /* handles */
@@ -70,6 +73,9 @@ struct cpl_context {
     struct cpl_batch *idle; /* guarded: destroyed batches, to be used again */
 };
 
+/* In place of a rank: one that holds no part of a sequence. */
+enum { CPL_RANK_OUTSIDE = -1 };
+
 struct cpl_context_args {
     struct cpl_allocator allocator;
     struct cpl_log log;
@@ -81,6 +87,7 @@ struct cpl_context_args {
     const int32_t *communicator_ranks; /* NULL: as the logical ones */
     int32_t rank;
     int32_t ranks; /* as the host says; 0: unknown */
+    struct cpl_declarations fields;
 };
 
 /* Collective. */
@@ -94,9 +101,16 @@ void cpl_context_destroy(struct cpl_context *context);
 void cpl_context_hold(struct cpl_context *context);
 void cpl_context_release(struct cpl_context *context);
 
-/* Handle of a layout in use by its name or role. Errors: ARGUMENT. */
-enum cpl_status cpl_context_layout(const struct cpl_context *context, const char *name,
-                                   int32_t *layout, struct cpl_error *error);
+/*
+ * Handle of a layout by its name or role; a layout that is new comes into use with the next batch.
+ * Errors: ARGUMENT (no layout, too many), MEMORY.
+ */
+enum cpl_status cpl_context_layout(struct cpl_context *context, const char *name, int32_t *layout,
+                                   struct cpl_error *error);
+
+/* The same for a layout that has been read. Errors: ARGUMENT (too many), MEMORY. */
+enum cpl_status cpl_context_use(struct cpl_context *context, const struct cpl_layout *layout,
+                                int32_t *handle, struct cpl_error *error);
 
 /* Makes the schedule of a chunk. Errors: ARGUMENT, MEMORY. */
 enum cpl_status cpl_context_schedule(struct cpl_context *context, int32_t chunk,

@@ -5,114 +5,153 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TYPE_INT = 0, TYPE_UINT = 1 }; /* DLPack's codes */
+#include "base/nearest.h"
 
-static const struct cpl_field_spec specs[CPL_FIELD_COUNT] = {
-    [CPL_FIELD_TOKENS] = {"tokens", "[B, S]", 2, 1, true},
-    [CPL_FIELD_LABELS] = {"labels", "[B, S]", 2, 1, true},
-    [CPL_FIELD_POSITION_IDS] = {"position_ids", "[B, S]", 2, 1, true},
-    [CPL_FIELD_LOSS_MASK] = {"loss_mask", "[B, S]", 2, 1, false},
-    [CPL_FIELD_EMBEDDINGS] = {"embeddings", "[S, B, H]", 3, 0, false},
+/* ---- The table ------------------------------------------------------------------------------- */
+
+#define SEQUENCE              \
+    {                         \
+        {                     \
+            "[B, S]", 2, 1, 0 \
+        }                     \
+    }
+#define METADATA                      \
+    {                                 \
+        {                             \
+            "of any shape", 0, -1, -1 \
+        }                             \
+    }
+
+static const struct cpl_field_spec specs[CPL_FIELD_KNOWN] = {
+    [CPL_FIELD_TOKENS] = {"tokens", SEQUENCE, CPL_FIELD_EVERYWHERE, CPL_FILL_TOKEN,
+                          .integers = true},
+    [CPL_FIELD_LABELS] = {"labels", SEQUENCE, CPL_FIELD_EVERYWHERE, CPL_FILL_LABEL,
+                          .integers = true},
+    [CPL_FIELD_MTP_TOKENS] = {"mtp_tokens", SEQUENCE, CPL_FIELD_IN_ATTENTION, CPL_FILL_TOKEN,
+                              .integers = true},
+    [CPL_FIELD_MTP_LABELS] = {"mtp_labels", SEQUENCE, CPL_FIELD_IN_ATTENTION, CPL_FILL_LABEL,
+                              .integers = true},
+    [CPL_FIELD_LOSS_MASK] = {"loss_mask", SEQUENCE, CPL_FIELD_EVERYWHERE, CPL_FILL_VALUE},
+    [CPL_FIELD_MTP_MASK] = {"mtp_mask", SEQUENCE, CPL_FIELD_IN_ATTENTION, CPL_FILL_VALUE},
+    [CPL_FIELD_POSITION_IDS] = {"position_ids",
+                                {{"[B, S]", 2, 1, 0}, {"[axes, B, S]", 3, 2, 1}},
+                                CPL_FIELD_EVERYWHERE,
+                                CPL_FILL_VALUE,
+                                .integers = true,
+                                .made = true},
+    [CPL_FIELD_PADDING_MASK] = {"padding_mask", SEQUENCE, CPL_FIELD_EVERYWHERE, CPL_FILL_VALUE,
+                                .value = 1, .made = true},
+    [CPL_FIELD_DOCUMENT_IDS] = {"document_ids", SEQUENCE, CPL_FIELD_EVERYWHERE, CPL_FILL_VALUE,
+                                .value = -1, .integers = true, .made = true},
+    [CPL_FIELD_EMBEDDINGS] = {"embeddings",
+                              {{"[S, B, H]", 3, 0, 1}},
+                              CPL_FIELD_IN_BOUNDARY,
+                              CPL_FILL_VALUE,
+                              .scatter = true},
+    [CPL_FIELD_ATTENTION_MASK] = {"attention_mask",
+                                  {{"[B, 1, S, S]", 4, 2, 0}},
+                                  CPL_FIELD_IN_ATTENTION,
+                                  CPL_FILL_NONE},
+    [CPL_FIELD_CU_SEQLENS] = {"cu_seqlens", METADATA, CPL_FIELD_EVERYWHERE, CPL_FILL_NONE},
+    [CPL_FIELD_CU_SEQLENS_PADDED] = {"cu_seqlens_padded", METADATA, CPL_FIELD_EVERYWHERE,
+                                     CPL_FILL_NONE},
+    [CPL_FIELD_CU_SEQLENS_ARGMIN] = {"cu_seqlens_argmin", METADATA, CPL_FIELD_EVERYWHERE,
+                                     CPL_FILL_NONE},
+    [CPL_FIELD_MAX_SEQLEN] = {"max_seqlen", METADATA, CPL_FIELD_EVERYWHERE, CPL_FILL_NONE},
+    [CPL_FIELD_LOCAL_CP_SIZE] = {"local_cp_size", METADATA, CPL_FIELD_EVERYWHERE, CPL_FILL_NONE},
+    [CPL_FIELD_DATASET_ID] = {"dataset_id", METADATA, CPL_FIELD_EVERYWHERE, CPL_FILL_NONE},
 };
 
-const struct cpl_field_spec *cpl_field_spec(enum cpl_field_id id)
+size_t cpl_fields_count(const struct cpl_field_table *table)
 {
-    return &specs[id];
+    return CPL_FIELD_KNOWN + table->count;
 }
 
-static enum cpl_status fail_unknown(const char *name, struct cpl_error *error)
+const struct cpl_field_spec *cpl_field_spec(const struct cpl_field_table *table, size_t id)
 {
-    char names[128];
-    size_t used = 0;
+    return id < CPL_FIELD_KNOWN ? &specs[id] : &table->declared[id - CPL_FIELD_KNOWN];
+}
 
-    for (enum cpl_field_id i = 0; i < CPL_FIELD_COUNT; i++) {
-        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "",
-                                 specs[i].name);
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+static const char *nearest_of(const struct cpl_field_table *table, const char *name)
+{
+    size_t best = strlen(name) / 3 + 1;
+    const char *nearest = NULL;
+
+    for (size_t i = 0; i < cpl_fields_count(table); i++) {
+        const char *const known = cpl_field_spec(table, i)->name;
+        const size_t distance = cpl_edit_distance(name, known);
+
+        if (distance <= best) {
+            best = distance;
+            nearest = known;
+        }
+    }
+    return nearest;
+}
+
+static enum cpl_status fail_unknown(const struct cpl_field_table *table, const char *name,
+                                    struct cpl_error *error)
+{
+    const char *const nearest = nearest_of(table, name);
+
+    if (nearest != NULL) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                              "unknown field '%.64s'; did you mean '%.64s'? Others have to be "
+                              "declared when the context is created",
+                              name, nearest);
     }
     return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
-                          "unknown field '%.64s'; known fields: %s", name, names);
+                          "unknown field '%.64s': it is none of the known ones (tokens, labels, "
+                          "loss_mask, ...) and was not declared when the context was created",
+                          name);
 }
 
-enum cpl_status cpl_field_find(const char *name, enum cpl_field_id *id, struct cpl_error *error)
+enum cpl_status cpl_field_find(const struct cpl_field_table *table, const char *name, size_t *id,
+                               struct cpl_error *error)
 {
-    for (enum cpl_field_id i = 0; i < CPL_FIELD_COUNT; i++) {
-        if (strcmp(specs[i].name, name) == 0) {
+    for (size_t i = 0; i < cpl_fields_count(table); i++) {
+        if (strcmp(cpl_field_spec(table, i)->name, name) == 0) {
             *id = i;
             return CPL_OK;
         }
     }
-    return fail_unknown(name, error);
+    return fail_unknown(table, name, error);
 }
 
-static enum cpl_status check_dimensions(const struct cpl_field_spec *spec,
-                                        const struct cpl_tensor *tensor, struct cpl_error *error)
+/* ---- Shapes ---------------------------------------------------------------------------------- */
+
+/* A field on its way in. */
+struct entrant {
+    const struct cpl_field_spec *spec;
+    const struct cpl_field_form *form;
+    struct cpl_field *field;
+};
+
+/* The form that the number of dimensions fits. */
+static const struct cpl_field_form *form_of(const struct cpl_field_spec *spec,
+                                            const struct cpl_tensor *tensor)
 {
-    if (tensor->ndim != spec->ndim) {
-        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name,
-                              "field %s must be %s, it has %d dimension%s", spec->name, spec->dims,
-                              tensor->ndim, tensor->ndim == 1 ? "" : "s");
+    for (size_t i = 0; i < 2 && spec->forms[i].dims != NULL; i++) {
+        const struct cpl_field_form *const form = &spec->forms[i];
+
+        if (form->ndim == tensor->ndim || (form->ndim == 0 && form->row_axis < tensor->ndim)) {
+            return form;
+        }
     }
-    return CPL_OK;
+    return NULL;
 }
 
-static enum cpl_status check_field(const struct cpl_field_spec *spec,
-                                   const struct cpl_tensor *tensor, int64_t rows,
-                                   struct cpl_error *error)
+static enum cpl_status fail_form(const struct cpl_field_spec *spec, const struct cpl_tensor *tensor,
+                                 struct cpl_error *error)
 {
-    if (tensor->shape[spec->row_axis] != rows) {
-        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name,
-                              "field %s has %" PRId64
-                              " entries along axis %d, the sequence has %" PRId64,
-                              spec->name, tensor->shape[spec->row_axis], spec->row_axis, rows);
-    }
-    if (spec->integers && tensor->type_code != TYPE_INT && tensor->type_code != TYPE_UINT) {
-        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name,
-                              "field %s must hold integers, its type code is %u", spec->name,
-                              (unsigned)tensor->type_code);
-    }
-    return CPL_OK;
-}
+    const bool two = spec->forms[1].dims != NULL;
 
-/* Whether an integer type can hold a value. Only whole machine words are filled with one. */
-static bool holds(const struct cpl_tensor *tensor, int64_t value)
-{
-    const unsigned bits = tensor->type_bits;
-    const bool is_signed = tensor->type_code == TYPE_INT;
-    const bool is_word = bits == 8 || bits == 16 || bits == 32 || bits == 64;
-
-    if (value == 0) {
-        return true;
-    }
-    if (!is_word || tensor->type_lanes != 1 || (value < 0 && !is_signed)) {
-        return false;
-    }
-    if (bits == 64) {
-        return true;
-    }
-    return value < INT64_C(1) << (bits - is_signed) &&
-           value >= (is_signed ? -(INT64_C(1) << (bits - 1)) : 0);
-}
-
-static enum cpl_status check_fill(const struct cpl_field_spec *spec,
-                                  const struct cpl_tensor *tensor, int64_t fill,
-                                  struct cpl_error *error)
-{
-    return holds(tensor, fill)
-               ? CPL_OK
-               : cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name,
-                                "field %s: padding holds %" PRId64
-                                ", which does not fit its %s integers of %u bits x %u",
-                                spec->name, fill,
-                                tensor->type_code == TYPE_INT ? "signed" : "unsigned",
-                                (unsigned)tensor->type_bits, (unsigned)tensor->type_lanes);
-}
-
-static int64_t fill_of(enum cpl_field_id id, const struct cpl_field_rule *rule)
-{
-    if (id == CPL_FIELD_TOKENS) {
-        return rule->pad_token;
-    }
-    return id == CPL_FIELD_LABELS ? rule->pad_label : 0;
+    return cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name,
+                          "field %s must be %s%s%s, it has %d dimension%s", spec->name,
+                          spec->forms[0].dims, two ? " or " : "", two ? spec->forms[1].dims : "",
+                          tensor->ndim, tensor->ndim == 1 ? "" : "s");
 }
 
 /* Copies shape and strides, and writes compact strides out. The sizes have been checked. */
@@ -128,33 +167,218 @@ static void adopt(struct cpl_field *field, const struct cpl_tensor *tensor)
     field->tensor = *tensor;
     field->tensor.shape = field->shape;
     field->tensor.strides = field->strides;
-    field->given = true;
+}
+
+static enum cpl_status check_rows(const struct entrant *entrant, const struct cpl_field_rule *rule,
+                                  struct cpl_error *error)
+{
+    const char *const name = entrant->spec->name;
+    const int32_t axis = entrant->form->row_axis;
+    const int64_t rows = entrant->field->shape[axis];
+
+    return rows == rule->rows
+               ? CPL_OK
+               : cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                                "field %s has %" PRId64
+                                " entries along axis %d, the sequence has %" PRId64 " (%s)",
+                                name, rows, axis, rule->rows, rule->rows_source);
+}
+
+/* All fields have one B; a mask may be the same for all samples. */
+static enum cpl_status check_batch(const struct entrant *entrant, struct cpl_field_rule *rule,
+                                   struct cpl_error *error)
+{
+    const char *const name = entrant->spec->name;
+    const int32_t axis = entrant->form->batch_axis;
+    const int64_t batch = axis >= 0 ? entrant->field->shape[axis] : 0;
+    const bool shared = entrant->spec == &specs[CPL_FIELD_ATTENTION_MASK] && batch == 1;
+
+    if (axis < 0 || shared || batch == rule->batch) {
+        return CPL_OK;
+    }
+    if (rule->batch_source != NULL) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                              "field %s has %" PRId64
+                              " entries along axis %d, field %s has %" PRId64
+                              ": the number of samples B is one for all",
+                              name, batch, axis, rule->batch_source, rule->batch);
+    }
+    rule->batch = batch;
+    rule->batch_source = name;
+    return CPL_OK;
+}
+
+/* Query rows are cut, key columns are whole. */
+static enum cpl_status check_mask(const struct entrant *entrant, const struct cpl_field_rule *rule,
+                                  struct cpl_error *error)
+{
+    const int64_t *const shape = entrant->field->shape;
+    const char *const name = entrant->spec->name;
+
+    if (entrant->spec != &specs[CPL_FIELD_ATTENTION_MASK]) {
+        return CPL_OK;
+    }
+    if (rule->samples > 0 && rule->sharded) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                              "field %s: a dense mask does not fit packed documents (mask.packed); "
+                              "cu_seqlens say what a token may see",
+                              name);
+    }
+    if (shape[1] != 1 || shape[3] != rule->rows) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                              "field %s must be [B, 1, S, S] with S = %" PRId64 ", it is [%" PRId64
+                              ", %" PRId64 ", %" PRId64 ", %" PRId64 "]",
+                              name, rule->rows, shape[0], shape[1], shape[2], shape[3]);
+    }
+    return CPL_OK;
+}
+
+static enum cpl_status check_type(const struct cpl_field_spec *spec,
+                                  const struct cpl_tensor *tensor, struct cpl_error *error)
+{
+    const bool integers =
+        tensor->type_code == CPL_TYPE_CODE_INT || tensor->type_code == CPL_TYPE_CODE_UINT;
+
+    return !spec->integers || integers
+               ? CPL_OK
+               : cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name,
+                                "field %s must hold integers, its type code is %u", spec->name,
+                                (unsigned)tensor->type_code);
+}
+
+/* ---- Samples --------------------------------------------------------------------------------- */
+
+/*
+ * Packed samples that lie below each other, [B, S] or [axes, B, S], are one stream of B * S rows in the
+ * same memory, if there is no gap between them.
+ */
+static enum cpl_status join_samples(const struct entrant *entrant,
+                                    const struct cpl_field_rule *rule, struct cpl_error *error)
+{
+    struct cpl_field *const field = entrant->field;
+    const int32_t axis = entrant->form->row_axis;
+    const int32_t above = entrant->form->batch_axis;
+    int64_t rows;
+
+    if (rule->samples < 2 || above != axis - 1 || field->shape[axis] == rule->rows ||
+        __builtin_mul_overflow(field->shape[above], field->shape[axis], &rows) ||
+        rows != rule->rows || field->shape[above] != rule->samples) {
+        return CPL_OK;
+    }
+    if (field->strides[above] != field->shape[axis] * field->strides[axis]) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, entrant->spec->name,
+                              "field %s has gaps between its %" PRId64
+                              " samples; packed samples are joined in place, without a copy",
+                              entrant->spec->name, rule->samples);
+    }
+    field->shape[above] = 1;
+    field->shape[axis] = rows;
+    return CPL_OK;
+}
+
+/* ---- Fill values ----------------------------------------------------------------------------- */
+
+static int64_t fill_of(const struct cpl_field_spec *spec, const struct cpl_field_rule *rule)
+{
+    switch (spec->fill) {
+    case CPL_FILL_TOKEN:
+        return rule->pad_token;
+    case CPL_FILL_LABEL:
+        return rule->pad_label;
+    case CPL_FILL_VALUE:
+        return spec->value;
+    case CPL_FILL_NONE:
+        break;
+    }
+    return 0;
+}
+
+/* Only packed batches have padding. */
+static enum cpl_status set_fill(const struct entrant *entrant, const struct cpl_field_rule *rule,
+                                struct cpl_error *error)
+{
+    const struct cpl_tensor *const tensor = &entrant->field->tensor;
+    const char *const name = entrant->spec->name;
+    const int64_t fill = fill_of(entrant->spec, rule);
+
+    if (cpl_fill_encode(&entrant->field->fill, tensor, fill) || rule->samples == 0) {
+        return CPL_OK;
+    }
+    return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
+                          "field %s: padding holds %" PRId64
+                          ", which does not fit its type of code %u with %u bits x %u",
+                          name, fill, (unsigned)tensor->type_code, (unsigned)tensor->type_bits,
+                          (unsigned)tensor->type_lanes);
+}
+
+/* ---- Taking over ----------------------------------------------------------------------------- */
+
+static enum cpl_status check_cut(const struct entrant *entrant, struct cpl_field_rule *rule,
+                                 struct cpl_error *error)
+{
+    enum cpl_status status = CPL_OK;
+
+    if (entrant->form->row_axis < 0) {
+        return CPL_OK;
+    }
+    status = join_samples(entrant, rule, error);
+    if (status == CPL_OK) {
+        status = check_rows(entrant, rule, error);
+    }
+    if (status == CPL_OK) {
+        status = check_batch(entrant, rule, error);
+    }
+    return status == CPL_OK ? check_mask(entrant, rule, error) : status;
 }
 
 enum cpl_status cpl_field_set(struct cpl_field *field, const struct cpl_given_field *given,
-                              const struct cpl_field_rule *rule, struct cpl_error *error)
+                              struct cpl_field_rule *rule, struct cpl_error *error)
 {
-    const struct cpl_field_spec *const spec = &specs[given->id];
-    const struct cpl_tensor *const tensor = &given->tensor;
+    const struct cpl_field_spec *const spec = cpl_field_spec(rule->table, given->id);
+    const struct entrant entrant = {spec, form_of(spec, &given->tensor), field};
     enum cpl_status status;
 
     if (field->given) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, spec->name, "field %s is given twice",
                               spec->name);
     }
-    status = check_dimensions(spec, tensor, error);
+    if (entrant.form == NULL) {
+        return fail_form(spec, &given->tensor, error);
+    }
+    field->row_axis = entrant.form->row_axis;
+    status = cpl_rows_from_tensor(&given->tensor, field->row_axis < 0 ? 0 : field->row_axis,
+                                  spec->name, &field->rows, error);
+    if (status != CPL_OK) {
+        return status;
+    }
+    adopt(field, &given->tensor);
+    status = check_cut(&entrant, rule, error);
     if (status == CPL_OK) {
-        status = cpl_rows_from_tensor(tensor, spec->row_axis, spec->name, &field->rows, error);
+        status = check_type(spec, &field->tensor, error);
     }
     if (status == CPL_OK) {
-        status = check_field(spec, tensor, rule->rows, error);
+        status = set_fill(&entrant, rule, error);
     }
-    field->fill = fill_of(given->id, rule);
-    if (status == CPL_OK && rule->padded) {
-        status = check_fill(spec, tensor, field->fill, error);
+    if (status == CPL_OK && field->row_axis >= 0) {
+        status =
+            cpl_rows_from_tensor(&field->tensor, field->row_axis, spec->name, &field->rows, error);
     }
-    if (status == CPL_OK) {
-        adopt(field, tensor);
-    }
+    field->given = status == CPL_OK;
     return status;
+}
+
+void cpl_fields_length(const struct cpl_field_table *table, const struct cpl_given_field *fields,
+                       size_t count, int64_t *tokens, size_t *source)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct cpl_tensor *const tensor = &fields[i].tensor;
+        const struct cpl_field_form *const form =
+            form_of(cpl_field_spec(table, fields[i].id), tensor);
+
+        if (form != NULL && form->row_axis >= 0 && tensor->shape != NULL) {
+            *tokens = tensor->shape[form->row_axis];
+            *source = fields[i].id;
+            return;
+        }
+    }
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch/metadata.h"
 
+#include <string.h>
+
 static int32_t largest_step(const int32_t *offsets, size_t entries)
 {
     int32_t largest = 0;
@@ -13,8 +15,19 @@ static int32_t largest_step(const int32_t *offsets, size_t entries)
     return largest;
 }
 
+/*
+ * Kernels take real offsets as query offsets where several ranks hold contiguous slices of the stream, or
+ * zigzag chunks of padded documents, and physical ones otherwise: Megatron-LM's rule.
+ */
+static bool takes_real(const struct cpl_table *table, const struct cpl_layout *layout)
+{
+    return table->cp > 1 &&
+           (table->by_document || cpl_layout_equal(layout, cpl_layout_find("contiguous")));
+}
+
 enum cpl_status cpl_metadata_build(struct cpl_metadata *metadata, const struct cpl_table *table,
-                                   struct cpl_arena *arena, struct cpl_error *error)
+                                   const struct cpl_layout *layout, struct cpl_arena *arena,
+                                   struct cpl_error *error)
 {
     const struct cpl_stream *const stream = &table->stream;
     const size_t entries = stream->count + 1;
@@ -36,6 +49,8 @@ enum cpl_status cpl_metadata_build(struct cpl_metadata *metadata, const struct c
         .entries = entries,
         .longest = largest_step(logical, entries),
         .longest_padded = largest_step(padded, entries),
+        .real_queries = takes_real(table, layout),
+        .padding_between = memcmp(logical, padded, entries * sizeof(*logical)) != 0,
     };
     return CPL_OK;
 }

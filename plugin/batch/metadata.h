@@ -15,10 +15,13 @@ struct cpl_metadata {
     size_t entries;         /* documents + 1 */
     int32_t longest;        /* document, in real tokens */
     int32_t longest_padded; /* in rows */
+    bool real_queries;      /* attention takes `logical` as its query offsets, else `padded` */
+    bool padding_between;   /* `logical` and `padded` differ somewhere, by value */
 };
 
-/* Of a packed table, whose rows fit int32. Errors: MEMORY. */
+/* Of a packed table in a layout, whose rows fit int32. Errors: MEMORY. */
 enum cpl_status cpl_metadata_build(struct cpl_metadata *metadata, const struct cpl_table *table,
-                                   struct cpl_arena *arena, struct cpl_error *error);
+                                   const struct cpl_layout *layout, struct cpl_arena *arena,
+                                   struct cpl_error *error);
 
 #endif

@@ -15,7 +15,10 @@ static const char *copy_text(struct cpl_arena *arena, const char *text)
     return copy != NULL ? memcpy(copy, text, bytes) : NULL;
 }
 
-_Static_assert((int)CPL_OPTION_COUNT <= (int)CPL_DIGEST_WORDS, "a word of the digest per option");
+/* The words of a digest: one for each option, and one for the declared fields. */
+enum { WORD_FIELDS = CPL_OPTION_COUNT, WORDS };
+
+_Static_assert((int)WORDS <= (int)CPL_DIGEST_WORDS, "a word of the digest per option");
 
 /* A layout option's layout with its parameters; the boundary's depends on the linear one. */
 static uint64_t digest_layout(const struct cpl_registration *registration, enum cpl_option_id id)
@@ -90,39 +93,19 @@ static uint64_t digest_options(const struct cpl_registration *registration,
     return hash;
 }
 
-/* The handle of a layout, which is copied if it is new. Errors: MEMORY. */
-static enum cpl_status add_layout(struct cpl_context *context, const struct cpl_layout *layout,
-                                  int32_t *handle, struct cpl_error *error)
-{
-    struct cpl_layout *copy;
-
-    for (*handle = 0; *handle < context->layout_count; (*handle)++) {
-        if (cpl_layout_equal(context->layouts[*handle], layout)) {
-            return CPL_OK;
-        }
-    }
-    copy = cpl_arena_take(&context->arena, 1, sizeof(*copy));
-    if (copy == NULL) {
-        return cpl_fail_memory(error);
-    }
-    *copy = *layout;
-    context->layouts[context->layout_count++] = copy;
-    return CPL_OK;
-}
-
 static enum cpl_status add_layouts(struct cpl_context *context,
                                    const struct cpl_registration *registration,
                                    struct cpl_error *error)
 {
     struct cpl_schedule_layouts *const roles = &context->roles;
     const struct cpl_parts *const parts = &registration->used;
-    enum cpl_status status = add_layout(context, parts->linear, &roles->linear, error);
+    enum cpl_status status = cpl_context_use(context, parts->linear, &roles->linear, error);
 
     if (status == CPL_OK) {
-        status = add_layout(context, parts->attention, &roles->attention, error);
+        status = cpl_context_use(context, parts->attention, &roles->attention, error);
     }
     if (status == CPL_OK) {
-        status = add_layout(context, parts->boundary, &roles->boundary, error);
+        status = cpl_context_use(context, parts->boundary, &roles->boundary, error);
     }
     return status;
 }
@@ -182,6 +165,10 @@ static enum cpl_status take_options(struct cpl_context *context,
     cpl_registration_init(&registration, options, &group);
     status = cpl_rules_apply(&registration, &args->reporter, error);
     if (status == CPL_OK) {
+        status = cpl_fields_declare(&context->fields, &args->fields, &context->arena, error);
+    }
+    if (status == CPL_OK) {
+        digest->words[WORD_FIELDS] = cpl_fields_digest(&context->fields);
         cpl_options_log(options, &context->log);
         context->configuration = digest_options(&registration, digest);
         status = configure(context, &registration, error);
@@ -210,9 +197,10 @@ static enum cpl_status read_options(struct cpl_context *context,
     return status;
 }
 
-static const char *option_topic(size_t word)
+static const char *topic_name(size_t word)
 {
-    return cpl_option_spec((enum cpl_option_id)word)->name;
+    return word == WORD_FIELDS ? "declared fields"
+                               : cpl_option_spec((enum cpl_option_id)word)->name;
 }
 
 enum cpl_status cpl_context_register(struct cpl_context *context,
@@ -222,7 +210,7 @@ enum cpl_status cpl_context_register(struct cpl_context *context,
         .meeting = CPL_MEETING_REGISTER,
         .deed = "register",
         .kind = "option ",
-        .name = option_topic,
+        .name = topic_name,
     };
 
     struct cpl_digest digest = {.rank = context->rank};

@@ -55,6 +55,7 @@ static int32_t cpl_batch_view_describe(const struct cplayout_batch *batch, int32
                                        const char *field, struct cplayout_view *view,
                                        struct cplayout_error *error)
 {
+    struct cpl_view_subject subject;
     struct cpl_view described;
     struct cpl_error problem;
     enum cpl_status status = require_batch(batch, &problem);
@@ -66,9 +67,10 @@ static int32_t cpl_batch_view_describe(const struct cplayout_batch *batch, int32
         status = cpl_check_out(view, sizeof(*view), "view", &problem);
     }
     if (status == CPL_OK) {
-        status = cpl_view_describe(batch_of(batch), layout, field, &described, &problem);
+        status = cpl_view_find(batch_of(batch), layout, field, &subject, &problem);
     }
     if (status == CPL_OK) {
+        cpl_view_describe(&subject, &described);
         view_out(view, &described);
     }
     return cpl_leave(status, &problem, log_of(batch), error);
@@ -125,9 +127,13 @@ static void metadata_out(struct cplayout_view_metadata *to, const struct cpl_bat
         .entries = metadata->entries,
         .tokens = (uint64_t)metadata->logical[metadata->entries - 1],
         .rows = (uint64_t)metadata->padded[metadata->entries - 1],
-        .local_rows = (uint64_t)batch->from_stream[layout].target_rows,
+        .local_rows = (uint64_t)batch->window[layout].route.target_rows,
         .max_seqlen = metadata->longest,
         .max_seqlen_padded = metadata->longest_padded,
+        .cu_seqlens_q = metadata->real_queries ? metadata->logical : metadata->padded,
+        .cp_rows = (uint64_t)batch->whole[layout].route.target_rows,
+        .padding_between = metadata->padding_between,
+        .layout = layout,
     };
 
     cpl_copy_out(to, &filled, sizeof(filled));

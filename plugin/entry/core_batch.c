@@ -7,25 +7,33 @@
 
 /* ---- Batch ------------------------------------------------------------------------------------ */
 
-static enum cpl_status fields_in(const struct cplayout_batch_args *args,
-                                 struct cpl_given_field *fields, struct cpl_error *error)
+/* Fields that have been given, on their way in. */
+struct fields {
+    const struct cpl_field_table *table;
+    struct cpl_given_field list[CPL_FIELDS_MOST];
+};
+
+static enum cpl_status fields_in(const struct cplayout_batch_args *args, struct fields *fields,
+                                 struct cpl_error *error)
 {
-    if (args->field_count > CPL_FIELD_COUNT) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "%llu fields are given, %d are known",
-                        (unsigned long long)args->field_count, CPL_FIELD_COUNT);
+    if (args->field_count > cpl_fields_count(fields->table)) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "field_count",
+                              "%llu fields are given, %zu are known",
+                              (unsigned long long)args->field_count,
+                              cpl_fields_count(fields->table));
     }
     if (args->field_count > 0 && args->fields == NULL) {
-        return cpl_fail(error, CPL_ERROR_ARGUMENT, "fields must not be NULL");
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "fields", "fields must not be NULL");
     }
     for (uint64_t i = 0; i < args->field_count; i++) {
         const struct cplayout_field *const field = &args->fields[i];
         enum cpl_status status = cpl_require(field->name, "field.name", error);
 
         if (status == CPL_OK) {
-            status = cpl_field_find(field->name, &fields[i].id, error);
+            status = cpl_field_find(fields->table, field->name, &fields->list[i].id, error);
         }
         if (status == CPL_OK) {
-            status = cpl_tensor_in(field->tensor, field->name, &fields[i].tensor, error);
+            status = cpl_tensor_in(field->tensor, field->name, &fields->list[i].tensor, error);
         }
         if (status != CPL_OK) {
             return status;
@@ -36,7 +44,7 @@ static enum cpl_status fields_in(const struct cplayout_batch_args *args,
 
 /* Everything that `args` may be wrong in. */
 static enum cpl_status batch_in(const struct cplayout_batch_args *args, struct cplayout_batch **out,
-                                struct cpl_given_field *fields, struct cpl_batch_args *inner,
+                                struct fields *fields, struct cpl_batch_args *inner,
                                 struct cpl_error *error)
 {
     struct cplayout_batch_args copy;
@@ -55,7 +63,7 @@ static enum cpl_status batch_in(const struct cplayout_batch_args *args, struct c
     if (status == CPL_OK) {
         inner->sample_count = (size_t)copy.sample_count;
         inner->tokens = copy.sequence_length;
-        inner->fields = fields;
+        inner->fields = fields->list;
         inner->field_count = (size_t)copy.field_count;
     }
     return status;
@@ -66,13 +74,13 @@ static enum cpl_status create_batch(struct cpl_context *context,
                                     const struct cplayout_batch_args *args,
                                     struct cplayout_batch **batch, struct cpl_error *error)
 {
-    struct cpl_given_field fields[CPL_FIELD_COUNT];
+    struct fields fields = {.table = &context->fields};
     struct cpl_batch_args inner = {0};
     struct cpl_batch *created = NULL;
     struct cpl_error problem;
     enum cpl_status status;
 
-    if (batch_in(args, batch, fields, &inner, &problem) != CPL_OK) {
+    if (batch_in(args, batch, &fields, &inner, &problem) != CPL_OK) {
         inner.problem = &problem;
     }
     status = cpl_batch_create(context, &inner, &created, error);

@@ -44,11 +44,25 @@ _Static_assert(sizeof(struct cpl_setting) == sizeof(struct cplayout_option), "op
 _Static_assert(offsetof(struct cpl_setting, value) == offsetof(struct cplayout_option, value),
                "option");
 
+/* So is a declared field a struct. */
+_Static_assert(sizeof(struct cpl_declaration) == sizeof(struct cplayout_field_declaration),
+               "field");
+_Static_assert(offsetof(struct cpl_declaration, flags) ==
+                   offsetof(struct cplayout_field_declaration, flags),
+               "field");
+_Static_assert((int)CPL_DECLARED_SCATTER == CPLAYOUT_FIELD_SCATTER, "flags");
+
 static enum cpl_status check_settings(const struct cplayout_create_args *args,
                                       struct cpl_error *error)
 {
-    return args->option_count > 0 ? cpl_require(args->options, "options", error) : CPL_OK;
+    const enum cpl_status status =
+        args->option_count > 0 ? cpl_require(args->options, "options", error) : CPL_OK;
+
+    return status == CPL_OK && args->field_count > 0 ? cpl_require(args->fields, "fields", error)
+                                                     : status;
 }
+
+_Static_assert((int)CPL_RANK_OUTSIDE == CPLAYOUT_RANK_OUTSIDE, "rank");
 
 static enum cpl_status create_context(const struct cplayout_create_args *args,
                                       const struct cpl_caller *host, struct cpl_context **context,
@@ -66,6 +80,7 @@ static enum cpl_status create_context(const struct cplayout_create_args *args,
         .communicator_ranks = host->communicator_ranks,
         .rank = host->rank,
         .ranks = host->ranks,
+        .fields = {(const struct cpl_declaration *)args->fields, (size_t)args->field_count},
     };
     enum cpl_status status = check_settings(args, error);
 

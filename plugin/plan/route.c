@@ -218,23 +218,44 @@ static enum cpl_status check_tables(const struct cpl_table *source, const struct
     return CPL_OK;
 }
 
-/* Padding that the target adds on this rank: moves without a source. */
-static enum cpl_status list_pads(struct cpl_moves *moves, const struct cpl_table *target,
-                                 int32_t rank, struct cpl_arena *arena, struct cpl_error *error)
+/* Writes a rank's added padding, moves without a source, behind `before` local rows. */
+static size_t write_pads(const struct cpl_table *target, int32_t rank, int64_t before,
+                         struct cpl_move *list)
 {
     const size_t count = cpl_pieces_count(&target->pads, rank);
-    struct cpl_move *const list = cpl_arena_take(arena, count, sizeof(*list));
 
-    if (list == NULL) {
-        return cpl_fail_memory(error);
-    }
     for (size_t i = 0; i < count; i++) {
         const struct cpl_piece *const pad = cpl_pieces_at(&target->pads, rank, i);
 
-        list[i] =
-            (struct cpl_move){.src = -1, .dst = pad->local, .rows = pad->length, .peer = rank};
+        list[i] = (struct cpl_move){.src = -1,
+                                    .dst = before + pad->local,
+                                    .rows = pad->length,
+                                    .peer = rank};
     }
-    *moves = (struct cpl_moves){.list = list, .count = count};
+    return count;
+}
+
+/* Padding that the target adds on these ranks. */
+static enum cpl_status list_pads(struct cpl_moves *moves, const struct cpl_table *target,
+                                 struct cpl_ranks ranks, struct cpl_arena *arena,
+                                 struct cpl_error *error)
+{
+    struct cpl_move *list;
+    int64_t before = 0;
+    size_t count = 0;
+
+    for (int32_t rank = ranks.first; rank < ranks.first + ranks.count; rank++) {
+        count += cpl_pieces_count(&target->pads, rank);
+    }
+    list = cpl_arena_take_raw(arena, count, sizeof(*list));
+    if (list == NULL) {
+        return cpl_fail_memory(error);
+    }
+    *moves = (struct cpl_moves){.list = list};
+    for (int32_t rank = ranks.first; rank < ranks.first + ranks.count; rank++) {
+        moves->count += write_pads(target, rank, before, list + moves->count);
+        before += cpl_table_rows(target, rank);
+    }
     return CPL_OK;
 }
 
@@ -254,7 +275,7 @@ enum cpl_status cpl_route_build(struct cpl_route *route, const struct cpl_table 
         status = build_moves(&outgoing, arena, NULL, &built.sent, error);
     }
     if (status == CPL_OK) {
-        status = list_pads(&built.pads, target, rank, arena, error);
+        status = list_pads(&built.pads, target, (struct cpl_ranks){rank, 1}, arena, error);
     }
     if (status != CPL_OK) {
         return status;
@@ -267,27 +288,59 @@ enum cpl_status cpl_route_build(struct cpl_route *route, const struct cpl_table 
     return CPL_OK;
 }
 
-enum cpl_status cpl_route_from_stream(struct cpl_route *route, const struct cpl_table *target,
-                                      int32_t rank, struct cpl_arena *arena,
-                                      struct cpl_error *error)
+/* Lists one rank's rows of the stream behind `before` local rows. */
+static void list_rank(const struct cpl_table *target, int32_t rank, int64_t before,
+                      struct listed *listed)
 {
     const struct cpl_piece whole = {.length = target->stream.rows, .rank = rank};
-    const struct cpl_table stream = {.stream = target->stream,
-                                     .rows = {.list = &whole, .count = whole.length > 0},
-                                     .ranks = target->ranks};
-    const struct overlay incoming = {target, &stream, rank, true};
-    struct cpl_route built = {.rank = rank, .source_rows = target->stream.rows};
-    enum cpl_status status = build_moves(&incoming, arena, &built.kept, &built.received, error);
+    const struct cpl_table stream = {.rows = {.list = &whole, .count = whole.length > 0}};
+    const struct overlay overlay = {target, &stream, rank, true};
+    const size_t begin = listed->inside_count;
 
-    if (status == CPL_OK) {
-        status = list_pads(&built.pads, target, rank, arena, error);
+    list_moves(&overlay, listed);
+    for (size_t i = begin; i < listed->inside_count && listed->inside != NULL; i++) {
+        listed->inside[i].dst += before;
     }
-    if (status == CPL_OK) {
-        built.target_rows = cpl_table_rows(target, rank);
-        built.target = target->identity;
-        *route = built;
+}
+
+static int64_t list_ranks(const struct cpl_table *target, struct cpl_ranks ranks,
+                          struct listed *listed)
+{
+    int64_t rows = 0;
+
+    for (int32_t rank = ranks.first; rank < ranks.first + ranks.count; rank++) {
+        list_rank(target, rank, rows, listed);
+        rows += cpl_table_rows(target, rank);
     }
-    return status;
+    return rows;
+}
+
+enum cpl_status cpl_route_from_stream(struct cpl_route *route, const struct cpl_table *target,
+                                      struct cpl_ranks ranks, struct cpl_arena *arena,
+                                      struct cpl_error *error)
+{
+    struct cpl_route built = {.rank = ranks.first,
+                              .source_rows = target->stream.rows,
+                              .target = target->identity};
+    struct listed counted = {.inside = NULL};
+    struct listed listed = {.inside = NULL};
+
+    (void)list_ranks(target, ranks, &counted);
+    listed.inside = cpl_arena_take_raw(arena, counted.inside_count, sizeof(*listed.inside));
+    if (listed.inside == NULL) {
+        return cpl_fail_memory(error);
+    }
+    built.target_rows = list_ranks(target, ranks, &listed);
+    for (size_t i = 0; i < listed.inside_count; i++) {
+        listed.inside[i].peer = ranks.first; /* so that a run over two windows is one */
+    }
+    built.kept = (struct cpl_moves){.list = listed.inside,
+                                    .count = join_moves(listed.inside, listed.inside_count)};
+    if (list_pads(&built.pads, target, ranks, arena, error) != CPL_OK) {
+        return error->status;
+    }
+    *route = built;
+    return CPL_OK;
 }
 
 size_t cpl_moves_of_peer(const struct cpl_moves *moves, size_t begin)

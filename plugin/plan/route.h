@@ -48,12 +48,18 @@ enum cpl_status cpl_route_build(struct cpl_route *route, const struct cpl_table 
                                 const struct cpl_table *target, int32_t rank,
                                 struct cpl_arena *arena, struct cpl_error *error);
 
+/* Consecutive ranks. */
+struct cpl_ranks {
+    int32_t first;
+    int32_t count;
+};
+
 /*
- * The route from the whole stream, which the rank has before it, to its rows in a partition: all of
- * them are kept.
+ * The route from the whole stream, which a rank has before it, to the rows of some ranks in a
+ * partition, one rank's after the other's: all of them are kept.
  */
 enum cpl_status cpl_route_from_stream(struct cpl_route *route, const struct cpl_table *target,
-                                      int32_t rank, struct cpl_arena *arena,
+                                      struct cpl_ranks ranks, struct cpl_arena *arena,
                                       struct cpl_error *error);
 
 /* How many moves from `begin` on have the same peer. */

@@ -181,6 +181,14 @@ static void print_registration_structs(void)
     MEMBER(cplayout_create_args, option_count);
     MEMBER(cplayout_create_args, diagnose);
     MEMBER(cplayout_create_args, diagnose_self);
+    MEMBER(cplayout_create_args, fields);
+    MEMBER(cplayout_create_args, field_count);
+
+    FIXED(cplayout_field_declaration);
+    MEMBER(cplayout_field_declaration, name);
+    MEMBER(cplayout_field_declaration, fill);
+    MEMBER(cplayout_field_declaration, row_axis);
+    MEMBER(cplayout_field_declaration, flags);
 }
 
 static void print_schedule_structs(void)
@@ -292,6 +300,10 @@ static void print_batch_interface_structs(void)
     MEMBER(cplayout_view_metadata, local_rows);
     MEMBER(cplayout_view_metadata, max_seqlen);
     MEMBER(cplayout_view_metadata, max_seqlen_padded);
+    MEMBER(cplayout_view_metadata, cu_seqlens_q);
+    MEMBER(cplayout_view_metadata, cp_rows);
+    MEMBER(cplayout_view_metadata, padding_between);
+    MEMBER(cplayout_view_metadata, layout);
 
     GROWS(cplayout_batch_interface);
     MEMBER(cplayout_batch_interface, size);
@@ -518,6 +530,8 @@ static void print_call_constants(void)
     CONSTANT(CPLAYOUT_OFFSETS_PHYSICAL);
     CONSTANT(CPLAYOUT_POSITIONS_GLOBAL);
     CONSTANT(CPLAYOUT_POSITIONS_DOCUMENT);
+    CONSTANT(CPLAYOUT_FIELD_SCATTER);
+    CONSTANT(CPLAYOUT_RANK_OUTSIDE);
 }
 
 static void print_texts(void)

@@ -82,7 +82,9 @@ struct place {
 
 static const struct place places[] = {
     {"rank 2 of a group of 2", 2, 2, 2, true, ARGUMENT, "rank 2 is not in a local group of 2"},
-    {"rank -1 of a group of 2", 2, -1, 2, true, ARGUMENT, "rank -1 is not in a local group of 2"},
+    {"rank -2 of a group of 2", 2, -2, 2, true, ARGUMENT, "rank -2 is not in a local group of 2"},
+    {"a rank outside the language model", 2, CPLAYOUT_RANK_OUTSIDE, 2, true, ARGUMENT,
+     "outside the language model"},
     {"3 ranks and a group of 2", 2, 1, 3, true, ARGUMENT, "says 3 ranks, its local group has 2"},
     {"P = 2 without a group", 2, 0, 0, false, CONFIGURATION, "context_parallel_size is 2"},
     {"rank 1 of 2 without a group", 2, 1, 2, false, ARGUMENT, "rank 1 of 2 without"},

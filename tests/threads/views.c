@@ -15,12 +15,12 @@ enum { LAYOUT_COUNT = 3, FIELD_COUNT = 3, READERS = 4 };
 static const char *const layout_names[LAYOUT_COUNT] = {"contiguous", "mirror", "zigzag"};
 static const char *const field_names[FIELD_COUNT] = {"tokens", "labels", "position_ids"};
 
-/* Fields [B, S] of several integer types. */
+/* Fields [B, S] of several integer types; a scene has one B. */
 static const struct form field_forms[] = {
-    {"[1, rows] of int64", 2, 1, {1, 0}, {CPLAYOUT_TYPE_INT, 64, 1}},
-    {"[3, rows] of int32", 2, 1, {3, 0}, {CPLAYOUT_TYPE_INT, 32, 1}},
-    {"[2, rows] of uint8", 2, 1, {2, 0}, {CPLAYOUT_TYPE_UINT, 8, 1}},
-    {"[2, rows] of int16", 2, 1, {2, 0}, {CPLAYOUT_TYPE_INT, 16, 1}},
+    {"[B, rows] of int64", 2, 1, {0, 0}, {CPLAYOUT_TYPE_INT, 64, 1}},
+    {"[B, rows] of int32", 2, 1, {0, 0}, {CPLAYOUT_TYPE_INT, 32, 1}},
+    {"[B, rows] of uint8", 2, 1, {0, 0}, {CPLAYOUT_TYPE_UINT, 8, 1}},
+    {"[B, rows] of int16", 2, 1, {0, 0}, {CPLAYOUT_TYPE_INT, 16, 1}},
 };
 
 enum { FIELD_FORM_COUNT = sizeof(field_forms) / sizeof(field_forms[0]) };
@@ -31,6 +31,7 @@ struct scene {
     int64_t tokens;
     struct oracle stream; /* all tokens in order */
     struct oracle oracles[LAYOUT_COUNT];
+    struct form forms[FIELD_COUNT];
     struct block fields[FIELD_COUNT];
 };
 
@@ -47,9 +48,11 @@ static void scene_init(struct scene *scene, int32_t ranks, int32_t variant)
         oracle_init(&scene->oracles[i], layout_names[i], scene->tokens, ranks, 1);
     }
     for (int32_t i = 0; i < FIELD_COUNT; i++) {
-        const struct form *const form = &field_forms[(i + variant) % FIELD_FORM_COUNT];
+        struct form *const form = &scene->forms[i];
         const struct content content = whole(scene, i);
 
+        *form = field_forms[(i + variant) % FIELD_FORM_COUNT];
+        form->shape[0] = 1 + variant % 3;
         block_init(&scene->fields[i], form, scene->tokens, (enum packing)((i + variant) % 4));
         block_fill(&scene->fields[i], &content);
     }

@@ -2,7 +2,8 @@
 /*
  * Views of packed batches and of tensor-parallel windows: every field in every layout, with the
  * field's fill value in padding of both kinds; a slice of the input exactly where there is one run of
- * rows without padding.
+ * rows without padding. With windows, embeddings are the rank's, all other fields the rows of its
+ * context-parallel rank.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 enum { TOKENS, LABELS, MASK, EMBEDDINGS, POSITIONS, FIELD_COUNT, VARIANTS = 4 };
 
+#define BOUNDARY  "mirror"
 #define PAD_TOKEN "77"
 #define PAD_LABEL "-100"
 
@@ -109,16 +111,17 @@ static bool is_token(const struct deal *deal, int64_t row)
     return row >= 0 && (!deal->packed || deal->packs[0].valid[row]);
 }
 
-/* A rank's rows in a layout; -1: padding of either kind. */
-static int64_t *tokens_of(const struct deal *deal, int32_t layout, int32_t rank)
+/* Rows of some ranks in a layout, one after the other; -1: padding of either kind. */
+static int64_t *tokens_of(const struct deal *deal, int32_t layout, int32_t first, int32_t ranks)
 {
-    const int64_t *const rows = deal_rows(deal, layout, rank);
     const int64_t count = deal_count(deal, layout);
-    int64_t *const tokens = malloc(((size_t)count + 1) * sizeof(*tokens));
+    int64_t *const tokens = malloc(((size_t)(count * ranks) + 1) * sizeof(*tokens));
 
     tap_require(tokens != NULL, "no memory");
-    for (int64_t i = 0; i < count; i++) {
-        tokens[i] = is_token(deal, rows[i]) ? rows[i] : -1;
+    for (int64_t i = 0; i < count * ranks; i++) {
+        const int64_t row = deal_rows(deal, layout, first + (int32_t)(i / count))[i % count];
+
+        tokens[i] = is_token(deal, row) ? row : -1;
     }
     return tokens;
 }
@@ -291,25 +294,33 @@ static void check_made(const struct look *look)
 static void check_layout(const struct scene *scene, const struct seat *seat, int32_t layout,
                          int32_t given)
 {
-    int64_t *const tokens = tokens_of(&scene->deal, layout, seat->rank);
+    const int32_t tp = scene->deal.tp;
+    const int64_t count = deal_count(&scene->deal, layout);
+    int64_t *const window = tokens_of(&scene->deal, layout, seat->rank, 1);
+    int64_t *const whole = tokens_of(&scene->deal, layout, seat->rank / tp * tp, tp);
     struct look look = {
         .scene = scene,
         .seat = seat,
         .layout = layout,
         .handle = seat_layout(seat, deal_names[layout]),
-        .tokens = tokens,
-        .count = deal_count(&scene->deal, layout),
     };
 
     for (look.field = 0; look.field < given; look.field++) {
-        check_described(&look);
-        check_filled(&look, PACKING_COMPACT);
-        check_filled(&look, look.field % 2 == 0 ? PACKING_PADDED : PACKING_INTERLEAVED);
+        look.tokens = look.field == EMBEDDINGS ? window : whole;
+        look.count = look.field == EMBEDDINGS ? count : count * tp;
+        if (look.field != EMBEDDINGS || strcmp(deal_names[layout], BOUNDARY) == 0) {
+            check_described(&look);
+            check_filled(&look, PACKING_COMPACT);
+            check_filled(&look, look.field % 2 == 0 ? PACKING_PADDED : PACKING_INTERLEAVED);
+        }
     }
     if (given <= POSITIONS) {
+        look.tokens = whole;
+        look.count = count * tp;
         check_made(&look);
     }
-    free(tokens);
+    free(whole);
+    free(window);
 }
 
 static int32_t create_batch(struct seat *seat, const struct scene *scene, int32_t given)
@@ -352,7 +363,7 @@ static void test_scene(struct scene *scene, int32_t variant)
         .packed = scene->deal.packed,
         .linear = "contiguous",
         .attention = "zigzag",
-        .boundary = "mirror",
+        .boundary = BOUNDARY,
         .timeout = "20",
         .pad_token = PAD_TOKEN,
         .pad_label = PAD_LABEL,
