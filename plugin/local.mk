@@ -106,6 +106,8 @@ plugin_move_sources = \
 plugin_batch_sources = \
 	plugin/batch/batch.c \
 	plugin/batch/batch.h \
+	plugin/batch/chunks.c \
+	plugin/batch/chunks.h \
 	plugin/batch/context.c \
 	plugin/batch/context.h \
 	plugin/batch/convert.c \
@@ -126,6 +128,8 @@ plugin_batch_sources = \
 	plugin/batch/registration.h \
 	plugin/batch/share.c \
 	plugin/batch/share.h \
+	plugin/batch/shift.c \
+	plugin/batch/shift.h \
 	plugin/batch/view.c \
 	plugin/batch/view.h
 

@@ -8,6 +8,7 @@
 unit_tests = \
 	tests/unit/test_balanced \
 	tests/unit/test_base \
+	tests/unit/test_fill \
 	tests/unit/test_layouts \
 	tests/unit/test_lengths \
 	tests/unit/test_packed \

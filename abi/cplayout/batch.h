@@ -3,8 +3,9 @@
  * batch/1: one batch seen in several layouts.
  *
  * A view is a field of a batch cut for this rank in one layout. Views of one batch never disagree
- * about a row. The host allocates, the plugin writes. With sequence parallelism a view holds the rows
- * of this rank's window.
+ * about a row. The host allocates, the plugin writes. With sequence parallelism a view holds all rows of
+ * the context-parallel rank, the same on its T ranks; only embeddings, and fields declared with
+ * CPLAYOUT_FIELD_SCATTER, hold the rows of this rank's window. Only this rank's rows are ever copied.
  */
 #ifndef CPLAYOUT_BATCH_H
 #define CPLAYOUT_BATCH_H
@@ -29,17 +30,24 @@ struct cplayout_view {
     struct cplayout_tensor tensor;
     int64_t shape[CPLAYOUT_MAX_DIMS];
     int64_t strides[CPLAYOUT_MAX_DIMS];
-    uint64_t identity; /* of the partition that orders its rows; see plan.h */
-    int32_t row_axis;
+    uint64_t identity; /* of the partition that orders its rows; see plan.h. 0: metadata */
+    int32_t row_axis;  /* -1: metadata */
     int32_t reserved;
 };
 
 /*
  * Describes the view of `field` in `layout` (a handle from cplayout_layout_fn) for this rank. A field
  * whose rank has one run of consecutive rows, none of them padding, is described as a slice of the
- * input. `position_ids` that the host did not give are described as int64 [1, rows] and made by
- * view_fill: the position of each token in its document, 0 for padding.
- * [any-thread]. Errors: ARGUMENT.
+ * input: contiguous views of batches without padding, and every view at P = 1. (Padding of the source is
+ * filled at P = 1, too, and so needs a copy.) Metadata is described as the input itself, with row axis
+ * -1 and identity 0.
+ *
+ * Some fields are made where the host gave none, as [1, rows]:
+ *   position_ids   int64   position of each token in its document; 0 for padding
+ *   padding_mask   bool    1 for padding of either kind, else 0
+ *   document_ids   int32   index of the row's document, of padding that of the document it belongs to;
+ *                          -1 for padding of none
+ * [any-thread]. Errors: ARGUMENT (also: a field that exists in another view only; see core.h).
  */
 typedef int32_t (*cplayout_view_describe_fn)(const struct cplayout_batch *batch, int32_t layout,
                                              const char *field, struct cplayout_view *view,
@@ -48,8 +56,8 @@ typedef int32_t (*cplayout_view_describe_fn)(const struct cplayout_batch *batch,
 /*
  * Writes every row of the view into `out`, whose shape and type must be those described; its row and
  * outer strides are free, and it must not overlap the input. Padding of either kind, of the source and
- * added by the layout, gets the field's fill value (core.h), in every view. `position_ids` that the host did not
- * give may also be asked for as int32, where they fit.
+ * added by the layout, gets the field's fill value (core.h), in every view. Made position and document
+ * ids may be asked for as int32 or int64, where they fit, and a made padding mask as uint8.
  * [any-thread]. Errors: ARGUMENT, UNSUPPORTED (device memory).
  */
 typedef int32_t (*cplayout_view_fill_fn)(const struct cplayout_batch *batch, int32_t layout,
@@ -94,12 +102,45 @@ typedef int32_t (*cplayout_view_metadata_fn)(const struct cplayout_batch *batch,
                                              struct cplayout_view_metadata *metadata,
                                              struct cplayout_error *error);
 
+/*
+ * Describes, without a copy, a view whose rank has two runs of equally many rows and no padding, such as
+ * zigzag's of a dense batch: the row axis S becomes two axes [2, h], so that [B, S] is seen as [B, 2, h].
+ * The view's row_axis is that of the runs; rows lie along the one behind it. [any-thread].
+ * Errors: ARGUMENT (also: other runs, padding, metadata, a made field, 8 dimensions).
+ */
+typedef int32_t (*cplayout_view_chunks_fn)(const struct cplayout_batch *batch, int32_t layout,
+                                           const char *field, struct cplayout_view *view,
+                                           struct cplayout_error *error);
+
+struct cplayout_view_shift {
+    uint64_t size;
+    const char *field;
+    int64_t by; /* tokens later in the document; earlier if it is negative */
+    /* What a row gets whose document has no such token, and padding; NULL: the field's fill value. */
+    const int64_t *fill;
+    int32_t layout;   /* handle */
+    int32_t reserved; /* 0 */
+};
+
+/*
+ * Writes a view of the field shifted along its documents: the row of the token at position p gets what
+ * the field holds for position p + by of the same document. It equals shifting the whole stream and
+ * cutting then; documents do not leak. `out` is as for view_fill. [any-thread].
+ * Errors: ARGUMENT (also: a fill value that the type cannot hold, metadata, attention_mask), UNSUPPORTED.
+ */
+typedef int32_t (*cplayout_view_shift_fn)(const struct cplayout_batch *batch,
+                                          const struct cplayout_view_shift *args,
+                                          const struct cplayout_tensor *out,
+                                          struct cplayout_error *error);
+
 /* Every slot of the batch/1 table, in order; slots are only ever appended. */
 #define CPLAYOUT_BATCH_SLOTS(SLOT) \
     SLOT(batch, view_describe)     \
     SLOT(batch, view_fill)         \
     SLOT(batch, view_partition)    \
-    SLOT(batch, view_metadata)
+    SLOT(batch, view_metadata)     \
+    SLOT(batch, view_chunks)       \
+    SLOT(batch, view_shift)
 
 struct cplayout_batch_interface {
     uint64_t size;

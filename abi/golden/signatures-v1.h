@@ -158,6 +158,21 @@ _Static_assert(_Generic(((struct cplayout_batch_interface *)0)->view_metadata,
                "batch.view_metadata");
 enum { locked_batch_view_metadata };
 
+_Static_assert(_Generic(((struct cplayout_batch_interface *)0)->view_chunks,
+                        int32_t (*)(const struct cplayout_batch *, int32_t, const char *,
+                                    struct cplayout_view *, struct cplayout_error *) : 1,
+                        default : 0),
+               "batch.view_chunks");
+enum { locked_batch_view_chunks };
+
+_Static_assert(_Generic(((struct cplayout_batch_interface *)0)->view_shift,
+                        int32_t (*)(const struct cplayout_batch *,
+                                    const struct cplayout_view_shift *,
+                                    const struct cplayout_tensor *, struct cplayout_error *) : 1,
+                        default : 0),
+               "batch.view_shift");
+enum { locked_batch_view_shift };
+
 /* ---- plan/1 ---------------------------------------------------------------------------------- */
 
 _Static_assert(_Generic(((struct cplayout_plan_interface *)0)->partition_create,

@@ -278,13 +278,14 @@ static enum cpl_status join_samples(const struct entrant *entrant,
 
 /* ---- Fill values ----------------------------------------------------------------------------- */
 
-static int64_t fill_of(const struct cpl_field_spec *spec, const struct cpl_field_rule *rule)
+int64_t cpl_field_fill_value(const struct cpl_field_spec *spec, int64_t pad_token,
+                             int64_t pad_label)
 {
     switch (spec->fill) {
     case CPL_FILL_TOKEN:
-        return rule->pad_token;
+        return pad_token;
     case CPL_FILL_LABEL:
-        return rule->pad_label;
+        return pad_label;
     case CPL_FILL_VALUE:
         return spec->value;
     case CPL_FILL_NONE:
@@ -299,7 +300,7 @@ static enum cpl_status set_fill(const struct entrant *entrant, const struct cpl_
 {
     const struct cpl_tensor *const tensor = &entrant->field->tensor;
     const char *const name = entrant->spec->name;
-    const int64_t fill = fill_of(entrant->spec, rule);
+    const int64_t fill = cpl_field_fill_value(entrant->spec, rule->pad_token, rule->pad_label);
 
     if (cpl_fill_encode(&entrant->field->fill, tensor, fill) || rule->samples == 0) {
         return CPL_OK;

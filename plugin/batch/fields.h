@@ -91,6 +91,10 @@ struct cpl_given_field {
 size_t cpl_fields_count(const struct cpl_field_table *table);
 const struct cpl_field_spec *cpl_field_spec(const struct cpl_field_table *table, size_t id);
 
+/* What padding of a field holds. */
+int64_t cpl_field_fill_value(const struct cpl_field_spec *spec, int64_t pad_token,
+                             int64_t pad_label);
+
 /* Errors: ARGUMENT (unknown name, with the nearest one or the known ones). */
 enum cpl_status cpl_field_find(const struct cpl_field_table *table, const char *name, size_t *id,
                                struct cpl_error *error);

@@ -60,7 +60,7 @@ static void write_series(const struct cpl_rows *out, const struct series *series
 }
 
 /* What rows hold that are tokens, and what padding holds. */
-static void write_part(size_t id, const struct cpl_part *part, const struct cpl_rows *out)
+void cpl_make_part(size_t id, const struct cpl_part *part, const struct cpl_rows *out)
 {
     const int64_t document = part->document == CPL_NO_DOCUMENT ? -1 : (int64_t)part->document;
     struct series tokens = {.first = part->local, .rows = part->valid};
@@ -86,6 +86,6 @@ void cpl_make_rows(size_t id, const struct cpl_share *share, const struct cpl_ro
     struct cpl_part part;
 
     while (cpl_share_next(&reader, &part)) {
-        write_part(id, &part, out);
+        cpl_make_part(id, &part, out);
     }
 }

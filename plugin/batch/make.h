@@ -18,6 +18,9 @@ struct cpl_tensor cpl_make_type(size_t id);
  */
 bool cpl_make_takes(size_t id, const struct cpl_tensor *type, int64_t rows);
 
+/* Writes the rows of a part. */
+void cpl_make_part(size_t id, const struct cpl_part *part, const struct cpl_rows *out);
+
 /* Writes every row. The type is one that it takes. */
 void cpl_make_rows(size_t id, const struct cpl_share *share, const struct cpl_rows *out);
 

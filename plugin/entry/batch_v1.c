@@ -4,6 +4,8 @@
  */
 #include <string.h>
 
+#include "batch/chunks.h"
+#include "batch/shift.h"
 #include "batch/view.h"
 #include "entry/entry.h"
 
@@ -51,6 +53,30 @@ static enum cpl_status require_batch(const struct cplayout_batch *batch, struct 
                : status;
 }
 
+/* What a description is asked for with. */
+struct request {
+    const struct cplayout_batch *batch;
+    int32_t layout;
+    const char *field;
+    struct cplayout_view *view;
+};
+
+static enum cpl_status find_subject(const struct request *request, struct cpl_view_subject *subject,
+                                    struct cpl_error *error)
+{
+    enum cpl_status status = require_batch(request->batch, error);
+
+    if (status == CPL_OK) {
+        status = cpl_require(request->field, "field", error);
+    }
+    if (status == CPL_OK) {
+        status = cpl_check_out(request->view, sizeof(*request->view), "view", error);
+    }
+    return status == CPL_OK ? cpl_view_find(batch_of(request->batch), request->layout,
+                                            request->field, subject, error)
+                            : status;
+}
+
 static int32_t cpl_batch_view_describe(const struct cplayout_batch *batch, int32_t layout,
                                        const char *field, struct cplayout_view *view,
                                        struct cplayout_error *error)
@@ -58,19 +84,30 @@ static int32_t cpl_batch_view_describe(const struct cplayout_batch *batch, int32
     struct cpl_view_subject subject;
     struct cpl_view described;
     struct cpl_error problem;
-    enum cpl_status status = require_batch(batch, &problem);
+    const enum cpl_status status =
+        find_subject(&(struct request){batch, layout, field, view}, &subject, &problem);
 
     if (status == CPL_OK) {
-        status = cpl_require(field, "field", &problem);
-    }
-    if (status == CPL_OK) {
-        status = cpl_check_out(view, sizeof(*view), "view", &problem);
-    }
-    if (status == CPL_OK) {
-        status = cpl_view_find(batch_of(batch), layout, field, &subject, &problem);
-    }
-    if (status == CPL_OK) {
         cpl_view_describe(&subject, &described);
+        view_out(view, &described);
+    }
+    return cpl_leave(status, &problem, log_of(batch), error);
+}
+
+static int32_t cpl_batch_view_chunks(const struct cplayout_batch *batch, int32_t layout,
+                                     const char *field, struct cplayout_view *view,
+                                     struct cplayout_error *error)
+{
+    struct cpl_view_subject subject;
+    struct cpl_view described;
+    struct cpl_error problem;
+    enum cpl_status status =
+        find_subject(&(struct request){batch, layout, field, view}, &subject, &problem);
+
+    if (status == CPL_OK) {
+        status = cpl_chunks_describe(&subject, &described, &problem);
+    }
+    if (status == CPL_OK) {
         view_out(view, &described);
     }
     return cpl_leave(status, &problem, log_of(batch), error);
@@ -92,6 +129,46 @@ static int32_t cpl_batch_view_fill(const struct cplayout_batch *batch, int32_t l
     }
     if (status == CPL_OK) {
         status = cpl_view_fill(batch_of(batch), layout, field, &tensor, &problem);
+    }
+    return cpl_leave(status, &problem, log_of(batch), error);
+}
+
+static enum cpl_status shift_in(const struct cplayout_view_shift *args, struct cpl_shift *shift,
+                                struct cpl_error *error)
+{
+    struct cplayout_view_shift copy;
+    const struct cpl_incoming incoming = {"args", &copy, sizeof(copy)};
+    enum cpl_status status = cpl_copy_in(&incoming, args, error);
+
+    if (status == CPL_OK) {
+        status = cpl_require(copy.field, "args.field", error);
+    }
+    if (status == CPL_OK) {
+        status = cpl_check_reserved(copy.reserved, "args.reserved", error);
+    }
+    if (status == CPL_OK) {
+        *shift = (struct cpl_shift){copy.field, copy.layout, copy.by, copy.fill};
+    }
+    return status;
+}
+
+static int32_t cpl_batch_view_shift(const struct cplayout_batch *batch,
+                                    const struct cplayout_view_shift *args,
+                                    const struct cplayout_tensor *out, struct cplayout_error *error)
+{
+    struct cpl_shift shift;
+    struct cpl_tensor tensor;
+    struct cpl_error problem;
+    enum cpl_status status = require_batch(batch, &problem);
+
+    if (status == CPL_OK) {
+        status = shift_in(args, &shift, &problem);
+    }
+    if (status == CPL_OK) {
+        status = cpl_tensor_in(out, "out", &tensor, &problem);
+    }
+    if (status == CPL_OK) {
+        status = cpl_view_shift(batch_of(batch), &shift, &tensor, &problem);
     }
     return cpl_leave(status, &problem, log_of(batch), error);
 }

@@ -43,20 +43,29 @@ static void add_halo(struct draft *draft, const struct cpl_part *part)
 }
 
 /* Positions position ... position + valid - 1, moved, meet the document in the middle of them. */
-static void add_shifted(struct draft *draft, const struct cpl_part *part)
+struct cpl_shifted cpl_shift_part(const struct cpl_stream *stream, const struct cpl_part *part,
+                                  int64_t by)
 {
-    int64_t tokens = 0;
-    int64_t begin = 0;
-    int64_t end = 0;
+    struct cpl_shifted shifted = {.begin = 0};
+    int64_t tokens;
 
     if (part->valid > 0) {
-        tokens = draft->partition->stream.documents[part->document].valid;
-        begin = smaller(larger(-(part->position + draft->amount), 0), part->valid);
-        end = larger(smaller(tokens - part->position - draft->amount, part->valid), begin);
+        tokens = stream->documents[part->document].valid;
+        shifted.begin = smaller(larger(-(part->position + by), 0), part->valid);
+        shifted.end = larger(smaller(tokens - part->position - by, part->valid), shifted.begin);
+        shifted.start = part->start + by + shifted.begin;
     }
-    add(draft, -1, begin);
-    add(draft, part->start + draft->amount + begin, end - begin);
-    add(draft, -1, part->length - end);
+    return shifted;
+}
+
+static void add_shifted(struct draft *draft, const struct cpl_part *part)
+{
+    const struct cpl_shifted shifted =
+        cpl_shift_part(&draft->partition->stream, part, draft->amount);
+
+    add(draft, -1, shifted.begin);
+    add(draft, shifted.start, shifted.end - shifted.begin);
+    add(draft, -1, part->length - shifted.end);
 }
 
 static size_t count_parts(const struct cpl_table *partition)
@@ -125,6 +134,16 @@ enum cpl_status cpl_halo_build(struct cpl_table *table, const struct cpl_table *
     return build(table, &draft, add_halo, arena, error);
 }
 
+enum cpl_status cpl_shift_check(int64_t by, struct cpl_error *error)
+{
+    if (by > cpl_tokens_most || by < -cpl_tokens_most) {
+        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "by",
+                              "a shift by %" PRId64 " is beyond any sequence of %" PRId64 " tokens",
+                              by, cpl_tokens_most);
+    }
+    return CPL_OK;
+}
+
 enum cpl_status cpl_shift_build(struct cpl_table *table, const struct cpl_table *partition,
                                 int64_t by, struct cpl_arena *arena, struct cpl_error *error)
 {
@@ -134,10 +153,6 @@ enum cpl_status cpl_shift_build(struct cpl_table *table, const struct cpl_table 
     if (status != CPL_OK) {
         return status;
     }
-    if (by > cpl_tokens_most || by < -cpl_tokens_most) {
-        return cpl_fail_field(error, CPL_ERROR_ARGUMENT, "by",
-                              "a shift by %" PRId64 " is beyond any sequence of %" PRId64 " tokens",
-                              by, cpl_tokens_most);
-    }
-    return build(table, &draft, add_shifted, arena, error);
+    return cpl_shift_check(by, error) == CPL_OK ? build(table, &draft, add_shifted, arena, error)
+                                                : error->status;
 }

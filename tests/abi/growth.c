@@ -68,6 +68,19 @@ static int32_t take_moves(const void *given, struct cplayout_error *error)
     return host_plan()->moves(fixture.route, given, NULL, 0, NULL, error);
 }
 
+static int32_t take_shift(const void *given, struct cplayout_error *error)
+{
+    int64_t positions[TOKENS];
+    int64_t shape[] = {1, TOKENS};
+    const struct cplayout_tensor out = {.data = positions,
+                                        .device = {CPLAYOUT_DEVICE_CPU, 0},
+                                        .ndim = 2,
+                                        .dtype = {CPLAYOUT_TYPE_INT, 64, 1},
+                                        .shape = shape};
+
+    return host_views()->view_shift(fixture.batch, given, &out, error);
+}
+
 static int32_t take_create(const void *given, struct cplayout_error *error)
 {
     struct cplayout_context *made = NULL;
@@ -460,6 +473,7 @@ static void test_all_incoming(void)
 {
     const struct cplayout_positions_args positions = {.size = sizeof(positions), .rank = 3};
     const struct cplayout_moves_args moves = {.size = sizeof(moves), .rank = 3};
+    const struct cplayout_view_shift shift = {.size = sizeof(shift), .field = "position_ids"};
     const struct cplayout_create_args create = {.size = sizeof(create), .host = &fixture.host};
     const struct cplayout_schedule_args schedule = {.size = sizeof(schedule)};
     const struct cplayout_batch_args batch = {.size = sizeof(batch), .sequence_length = TOKENS};
@@ -475,6 +489,7 @@ static void test_all_incoming(void)
         {"table_args", "args", &table_args, sizeof(table_args), take_table},
         {"positions_args", "args", &positions, sizeof(positions), take_positions},
         {"moves_args", "args", &moves, sizeof(moves), take_moves},
+        {"view_shift", "args", &shift, sizeof(shift), take_shift},
         {"create_args of create", "args", &create, sizeof(create), take_create},
         {"create_args of check", "args", &create, sizeof(create), take_check},
         {"schedule_args", "args", &schedule, sizeof(schedule), take_schedule},

@@ -305,6 +305,14 @@ static void print_batch_interface_structs(void)
     MEMBER(cplayout_view_metadata, padding_between);
     MEMBER(cplayout_view_metadata, layout);
 
+    GROWS(cplayout_view_shift);
+    MEMBER(cplayout_view_shift, size);
+    MEMBER(cplayout_view_shift, field);
+    MEMBER(cplayout_view_shift, by);
+    MEMBER(cplayout_view_shift, fill);
+    MEMBER(cplayout_view_shift, layout);
+    MEMBER(cplayout_view_shift, reserved);
+
     GROWS(cplayout_batch_interface);
     MEMBER(cplayout_batch_interface, size);
     CPLAYOUT_BATCH_SLOTS(BATCH_SLOT)
