@@ -50,6 +50,7 @@ thread_tests = \
 	tests/threads/mismatches \
 	tests/threads/options \
 	tests/threads/packs \
+	tests/threads/receivers \
 	tests/threads/recompute \
 	tests/threads/registered \
 	tests/threads/registration \
@@ -132,6 +133,8 @@ test_support_sources = \
 	tests/threads/host.h \
 	tests/threads/mail.c \
 	tests/threads/mail.h \
+	tests/threads/party.c \
+	tests/threads/party.h \
 	tests/threads/play.c \
 	tests/threads/play.h \
 	tests/threads/scene.c \
