@@ -42,6 +42,7 @@ thread_tests = \
 	tests/threads/derived \
 	tests/threads/ends \
 	tests/threads/failures \
+	tests/threads/fields \
 	tests/threads/forks \
 	tests/threads/groups \
 	tests/threads/hooks \

@@ -9,6 +9,13 @@
 #include "batch/view.h"
 #include "entry/entry.h"
 
+_Static_assert((int)CPL_TYPE_CODE_INT == CPLAYOUT_TYPE_INT &&
+                   (int)CPL_TYPE_CODE_UINT == CPLAYOUT_TYPE_UINT &&
+                   (int)CPL_TYPE_CODE_FLOAT == CPLAYOUT_TYPE_FLOAT &&
+                   (int)CPL_TYPE_CODE_BFLOAT == CPLAYOUT_TYPE_BFLOAT &&
+                   (int)CPL_TYPE_CODE_BOOL == CPLAYOUT_TYPE_BOOL,
+               "type codes");
+
 static const struct cpl_batch *batch_of(const struct cplayout_batch *batch)
 {
     return (const struct cpl_batch *)batch;

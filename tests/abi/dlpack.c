@@ -41,6 +41,9 @@ _Static_assert((int)CPLAYOUT_TYPE_INT == (int)kDLInt, "signed integer");
 _Static_assert((int)CPLAYOUT_TYPE_UINT == (int)kDLUInt, "unsigned integer");
 _Static_assert((int)CPLAYOUT_TYPE_FLOAT == (int)kDLFloat, "floating point");
 _Static_assert((int)CPLAYOUT_TYPE_BFLOAT == (int)kDLBfloat, "bfloat16");
+#if defined(DLPACK_MAJOR_VERSION) || DLPACK_VERSION >= 80
+_Static_assert((int)CPLAYOUT_TYPE_BOOL == (int)kDLBool, "boolean");
+#endif
 
 int main(void)
 {

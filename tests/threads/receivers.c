@@ -109,9 +109,11 @@ static void check_metadata(struct guest *guest, const char *layout, const int32_
     static const int32_t real[] = {0, 3, 13};
     struct cplayout_view_metadata metadata = {.size = sizeof(metadata)};
 
-    CHECK(host_views()->view_metadata(guest->batch, guest_layout(guest, layout), &metadata,
-                                      &guest->error) == CPLAYOUT_OK,
-          "%s", guest->error.message);
+    if (!CHECK(host_views()->view_metadata(guest->batch, guest_layout(guest, layout), &metadata,
+                                           &guest->error) == CPLAYOUT_OK,
+               "no metadata")) {
+        return;
+    }
     CHECK(metadata.entries == 3 && memcmp(metadata.cu_seqlens, real, sizeof(real)) == 0 &&
               memcmp(metadata.cu_seqlens_padded, padded, sizeof(real)) == 0,
           "%s: offsets 0, %d, %d", layout, metadata.cu_seqlens_padded[1],

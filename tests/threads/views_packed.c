@@ -238,7 +238,14 @@ static void check_filled(const struct look *look, enum packing packing)
     block_fini(&out);
 }
 
-/* ---- Position ids that nobody gave ---------------------------------------------------------- */
+/* ---- Fields that nobody gave ---------------------------------------------------------------- */
+
+/* A made field in a type that it may be asked for in; the first one of a name is the described one. */
+struct made {
+    const char *name;
+    struct cplayout_type type;
+    int64_t (*expected)(const struct look *look, int64_t i);
+};
 
 static int64_t position_of(const struct look *look, int64_t i)
 {
@@ -251,42 +258,79 @@ static int64_t position_of(const struct look *look, int64_t i)
     return deal->packed ? deal->packs[0].position[row] : row;
 }
 
-static void check_generated(const struct look *look, uint8_t bits)
+static int64_t padding_of(const struct look *look, int64_t i)
 {
-    const struct form form = {"positions", 2, 1, {1, 0}, {CPLAYOUT_TYPE_INT, bits, 1}};
+    return look->tokens[i] < 0;
+}
+
+/* Row i of the context-parallel rank; zigzag's padding belongs to the document whose rows it is among. */
+static int64_t document_of(const struct look *look, int64_t i)
+{
+    const struct deal *const deal = &look->scene->deal;
+    const int64_t count = deal_count(deal, look->layout);
+    const int32_t first = look->seat->rank / deal->tp * deal->tp;
+    const int64_t row = deal_rows(deal, look->layout, first + (int32_t)(i / count))[i % count];
+    int64_t document = 0;
+
+    if (!deal->packed) {
+        return 0;
+    }
+    if (row >= 0) {
+        return deal->packs[0].document[row];
+    }
+    while (deal->packs[look->layout].padded[document + 1] / deal->cp <= i) {
+        document++;
+    }
+    return document;
+}
+
+static const struct made mades[] = {
+    {"position_ids", TYPE(INT, 64), position_of}, {"position_ids", TYPE(INT, 32), position_of},
+    {"padding_mask", TYPE(BOOL, 8), padding_of},  {"padding_mask", TYPE(UINT, 8), padding_of},
+    {"document_ids", TYPE(INT, 32), document_of}, {"document_ids", TYPE(INT, 64), document_of},
+};
+
+enum { MADES = sizeof(mades) / sizeof(mades[0]) };
+
+static void check_made_rows(const struct look *look, const struct made *made)
+{
+    const struct form form = {made->name, 2, 1, {1, 0}, made->type};
     struct cplayout_error error = {.size = sizeof(error)};
     unsigned char expected[8];
     struct block out;
 
     block_init(&out, &form, look->count, PACKING_PADDED);
-    CHECK(host_views()->view_fill(look->seat->batch, look->handle, "position_ids", &out.tensor,
+    CHECK(host_views()->view_fill(look->seat->batch, look->handle, made->name, &out.tensor,
                                   &error) == CPLAYOUT_OK,
           "rank %d: %s", look->seat->rank, error.message);
     for (int64_t i = 0; i < look->count; i++) {
         unsigned char *const at = block_row(&out, 0, i);
 
-        write_fill(expected, &form.type, position_of(look, i));
+        write_fill(expected, &form.type, made->expected(look, i));
         CHECK(memcmp(at, expected, out.row_bytes) == 0,
-              "rank %d, %s: row %" PRId64 " is not at position %" PRId64, look->seat->rank,
-              deal_text(&look->scene->deal), i, position_of(look, i));
+              "rank %d, %s in %s: row %" PRId64 " of %s is not %" PRId64, look->seat->rank,
+              deal_text(&look->scene->deal), deal_names[look->layout], i, made->name,
+              made->expected(look, i));
         memset(at, 0xee, out.row_bytes);
     }
-    (void)block_is_clear(&out, "memory around positions");
+    (void)block_is_clear(&out, "memory around made rows");
     block_fini(&out);
 }
 
 static void check_made(const struct look *look)
 {
-    struct cplayout_view view = {.size = sizeof(view)};
+    for (size_t i = 0; i < MADES; i++) {
+        const struct made *const made = &mades[i];
+        struct cplayout_view view = {.size = sizeof(view)};
 
-    CHECK(host_views()->view_describe(look->seat->batch, look->handle, "position_ids", &view,
-                                      NULL) == CPLAYOUT_OK &&
-              view.tensor.data == NULL && view.tensor.ndim == 2 && view.shape[0] == 1 &&
-              view.shape[1] == look->count && view.tensor.dtype.code == CPLAYOUT_TYPE_INT &&
-              view.tensor.dtype.bits == 64 && view.row_axis == 1,
-          "positions are not described as int64 [1, rows] to be filled");
-    check_generated(look, 32);
-    check_generated(look, 64);
+        CHECK(host_views()->view_describe(look->seat->batch, look->handle, made->name, &view,
+                                          NULL) == CPLAYOUT_OK &&
+                  view.tensor.data == NULL && view.tensor.ndim == 2 && view.shape[0] == 1 &&
+                  view.shape[1] == look->count && view.row_axis == 1 &&
+                  (i % 2 == 1 || memcmp(&view.tensor.dtype, &made->type, sizeof(made->type)) == 0),
+              "%s is described as something else", made->name);
+        check_made_rows(look, made);
+    }
 }
 
 /* ---- Batches -------------------------------------------------------------------------------- */
