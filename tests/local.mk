@@ -60,7 +60,9 @@ thread_tests = \
 	tests/threads/rules_layers \
 	tests/threads/rules_ranks \
 	tests/threads/samples \
+	tests/threads/shifts \
 	tests/threads/shortage \
+	tests/threads/slices \
 	tests/threads/sources \
 	tests/threads/steady \
 	tests/threads/tables \

@@ -103,8 +103,8 @@ typedef int32_t (*cplayout_view_metadata_fn)(const struct cplayout_batch *batch,
                                              struct cplayout_error *error);
 
 /*
- * Describes, without a copy, a view whose rank has two runs of equally many rows and no padding, such as
- * zigzag's of a dense batch: the row axis S becomes two axes [2, h], so that [B, S] is seen as [B, 2, h].
+ * Describes, without a copy, a view whose rank has two runs of equally many rows, which may touch, and no
+ * padding, such as zigzag's of a dense batch: the row axis S becomes two axes [2, h], so that [B, S] is seen as [B, 2, h].
  * The view's row_axis is that of the runs; rows lie along the one behind it. [any-thread].
  * Errors: ARGUMENT (also: other runs, padding, metadata, a made field, 8 dimensions).
  */

@@ -4,7 +4,31 @@
 #include <inttypes.h>
 #include <string.h>
 
-static enum cpl_status check_runs(const struct cpl_view_subject *subject, struct cpl_error *error)
+/* Two halves of a share's rows, by their first rows in the stream. */
+struct halves {
+    int64_t first;
+    int64_t second;
+    int64_t rows;
+};
+
+/* One run is two halves that follow each other: zigzag's chunks on the last rank. */
+static bool find_halves(const struct cpl_moves *runs, struct halves *halves)
+{
+    const struct cpl_move *const list = runs->list;
+
+    if (runs->count == 1 && list[0].rows % 2 == 0) {
+        *halves = (struct halves){list[0].src, list[0].src + list[0].rows / 2, list[0].rows / 2};
+        return true;
+    }
+    if (runs->count == 2 && list[0].rows == list[1].rows && list[0].dst == 0) {
+        *halves = (struct halves){list[0].src, list[1].src, list[0].rows};
+        return true;
+    }
+    return false;
+}
+
+static enum cpl_status check_runs(const struct cpl_view_subject *subject, struct halves *halves,
+                                  struct cpl_error *error)
 {
     const char *const name = subject->spec->name;
     const struct cpl_moves *const runs = &subject->share->route.kept;
@@ -18,10 +42,10 @@ static enum cpl_status check_runs(const struct cpl_view_subject *subject, struct
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
                               "field %s has padding on this rank, which a slice cannot show", name);
     }
-    if (runs->count != 2 || runs->list[0].rows != runs->list[1].rows || runs->list[0].dst != 0) {
+    if (!find_halves(runs, halves)) {
         return cpl_fail_field(error, CPL_ERROR_ARGUMENT, name,
                               "field %s: this rank's %" PRId64
-                              " rows are %zu run%s, not two of equal length in order",
+                              " rows are %zu run%s, not two of equal length",
                               name, subject->share->route.target_rows, runs->count,
                               runs->count == 1 ? "" : "s");
     }
@@ -48,8 +72,8 @@ enum cpl_status cpl_chunks_describe(const struct cpl_view_subject *subject, stru
                                     struct cpl_error *error)
 {
     const struct cpl_field *const field = subject->field;
-    const struct cpl_move *const runs = subject->share->route.kept.list;
-    const enum cpl_status status = check_runs(subject, error);
+    struct halves halves = {.rows = 0};
+    const enum cpl_status status = check_runs(subject, &halves, error);
 
     if (status != CPL_OK) {
         return status;
@@ -61,10 +85,11 @@ enum cpl_status cpl_chunks_describe(const struct cpl_view_subject *subject, stru
     };
     split_axis(field, view);
     view->shape[field->row_axis] = 2;
-    view->strides[field->row_axis] = (runs[1].src - runs[0].src) * field->strides[field->row_axis];
-    view->shape[field->row_axis + 1] = runs[0].rows;
+    view->strides[field->row_axis] =
+        (halves.second - halves.first) * field->strides[field->row_axis];
+    view->shape[field->row_axis + 1] = halves.rows;
     view->tensor.ndim++;
-    view->tensor.byte_offset += (uint64_t)runs[0].src * field->rows.row_stride;
+    view->tensor.byte_offset += (uint64_t)halves.first * field->rows.row_stride;
     view->tensor.shape = view->shape;
     view->tensor.strides = view->strides;
     return CPL_OK;

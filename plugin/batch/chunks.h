@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A view of two equally long runs, such as zigzag's of a dense batch, as a slice of the input: the row
- * axis becomes two axes, the run and the row in it.
+ * axis becomes two axes, the run and the row in it. The runs may touch.
  */
 #ifndef CPL_BATCH_CHUNKS_H
 #define CPL_BATCH_CHUNKS_H
