@@ -6,7 +6,8 @@ bench_programs = \
 	bench/balanced \
 	bench/calls \
 	bench/exchange \
-	bench/plan
+	bench/plan \
+	bench/views
 
 bench_host_sources = bench/rounds.c bench/rounds.h bench/seat.c bench/seat.h
 bench_host_cppflags = $(host_cppflags) $(plugin_search_cppflags)
@@ -34,6 +35,10 @@ bench_plan_SOURCES = \
 	bench/rounds.h
 bench_plan_CPPFLAGS = $(AM_CPPFLAGS) -DBENCH_DATA=\"$(abs_top_srcdir)/bench/data\"
 bench_plan_LDADD = libcpl.la
+
+bench_views_SOURCES = bench/views.c $(bench_host_sources)
+bench_views_CPPFLAGS = $(bench_host_cppflags)
+bench_views_LDADD = $(bench_host_libs)
 
 # What they read. Document lengths of real training mixes; see the README beside them.
 bench_data = \
