@@ -120,6 +120,8 @@ plugin_batch_sources = \
 	plugin/batch/fill.h \
 	plugin/batch/hooks.c \
 	plugin/batch/hooks.h \
+	plugin/batch/loss.c \
+	plugin/batch/loss.h \
 	plugin/batch/make.c \
 	plugin/batch/make.h \
 	plugin/batch/metadata.c \
@@ -135,6 +137,8 @@ plugin_batch_sources = \
 
 # query.c is not here: it holds the exported symbol and belongs to the shared object alone.
 plugin_entry_sources = \
+	plugin/entry/batch.h \
+	plugin/entry/batch_loss.c \
 	plugin/entry/batch_v1.c \
 	plugin/entry/communicator.c \
 	plugin/entry/communicator.h \

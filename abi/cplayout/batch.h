@@ -133,6 +133,70 @@ typedef int32_t (*cplayout_view_shift_fn)(const struct cplayout_batch *batch,
                                           const struct cplayout_tensor *out,
                                           struct cplayout_error *error);
 
+/* ---- Losses ------------------------------------------------------------------------------------ */
+
+/* Losses of some tokens. */
+struct cplayout_loss {
+    double sum;
+    uint64_t count; /* of the tokens that count */
+};
+
+struct cplayout_loss_sum_args {
+    uint64_t size;
+    const struct cplayout_tensor *values; /* one loss per token: fp16, bf16, fp32 or fp64 */
+    /* Of the same shape, booleans, integers or floats: what is not 0 counts. NULL: all tokens count. */
+    const struct cplayout_tensor *mask;
+};
+
+/*
+ * Adds up the losses that count, in order, in double precision. They are selected, not multiplied: a NaN
+ * at a token that does not count changes nothing. Strides are free. Local: asks no other rank.
+ * [any-thread]. Errors: ARGUMENT, UNSUPPORTED (device memory).
+ */
+typedef int32_t (*cplayout_loss_sum_fn)(const struct cplayout_loss_sum_args *args,
+                                        struct cplayout_loss *loss, struct cplayout_error *error);
+
+/* Adds values up over data-parallel ranks, in place, to the same result on all; 0 on success. */
+typedef int32_t (*cplayout_reduce_fn)(void *self, double *values, uint64_t count);
+
+#define CPLAYOUT_LOSS_TERMS_MOST 8
+
+struct cplayout_loss_mean_args {
+    uint64_t size;
+    /* This rank's losses: the model's, and those of multi-token prediction, of which each has its own
+     * count. Counts are at most 2^53. */
+    const struct cplayout_loss *local; /* [terms] */
+    uint64_t terms;                    /* 1 ... CPLAYOUT_LOSS_TERMS_MOST */
+    cplayout_reduce_fn reduce;         /* NULL: there is one data-parallel rank */
+    void *reduce_self;
+    int32_t
+        averaging_ranks; /* ranks over whose gradients the framework takes the mean later; 0: 1 */
+    int32_t reserved;    /* 0 */
+};
+
+struct cplayout_loss_mean {
+    double mean; /* sum / count; 0 if no token counts */
+    /* What to multiply the local sum with before its backward pass: averaging_ranks / count, so that the
+     * framework's mean over that many ranks is the gradient of `mean`; 0 if no token counts. */
+    double factor;
+    double sum; /* over all context-parallel and data-parallel ranks */
+    uint64_t count;
+};
+
+/*
+ * The mean over all tokens of all ranks, equal on all of them bit for bit: sums are added in the order of
+ * the ranks, then over data-parallel ranks by `reduce`, with 2 * terms values. A mean of means would weigh
+ * ranks with few tokens too much. A rank without a token that counts adds 0, never NaN. With sequence
+ * parallelism the T ranks of a context-parallel rank hold the same tokens; those of the first count.
+ * [context-serial] [collective], over the control channel. `means` has `terms` entries.
+ * Errors: ARGUMENT, UNSUPPORTED (the communicator has no allgather), MISMATCH (also: another number of
+ * terms or averaging_ranks), TIMEOUT, PEER (also: reduce failed), FORKED.
+ */
+typedef int32_t (*cplayout_loss_mean_fn)(struct cplayout_context *context,
+                                         const struct cplayout_loss_mean_args *args,
+                                         struct cplayout_loss_mean *means,
+                                         struct cplayout_error *error);
+
 /* Every slot of the batch/1 table, in order; slots are only ever appended. */
 #define CPLAYOUT_BATCH_SLOTS(SLOT) \
     SLOT(batch, view_describe)     \
@@ -140,7 +204,9 @@ typedef int32_t (*cplayout_view_shift_fn)(const struct cplayout_batch *batch,
     SLOT(batch, view_partition)    \
     SLOT(batch, view_metadata)     \
     SLOT(batch, view_chunks)       \
-    SLOT(batch, view_shift)
+    SLOT(batch, view_shift)        \
+    SLOT(batch, loss_sum)          \
+    SLOT(batch, loss_mean)
 
 struct cplayout_batch_interface {
     uint64_t size;

@@ -173,6 +173,21 @@ _Static_assert(_Generic(((struct cplayout_batch_interface *)0)->view_shift,
                "batch.view_shift");
 enum { locked_batch_view_shift };
 
+_Static_assert(_Generic(((struct cplayout_batch_interface *)0)->loss_sum,
+                        int32_t (*)(const struct cplayout_loss_sum_args *, struct cplayout_loss *,
+                                    struct cplayout_error *) : 1,
+                        default : 0),
+               "batch.loss_sum");
+enum { locked_batch_loss_sum };
+
+_Static_assert(_Generic(((struct cplayout_batch_interface *)0)->loss_mean,
+                        int32_t (*)(struct cplayout_context *,
+                                    const struct cplayout_loss_mean_args *,
+                                    struct cplayout_loss_mean *, struct cplayout_error *) : 1,
+                        default : 0),
+               "batch.loss_mean");
+enum { locked_batch_loss_mean };
+
 /* ---- plan/1 ---------------------------------------------------------------------------------- */
 
 _Static_assert(_Generic(((struct cplayout_plan_interface *)0)->partition_create,
@@ -395,6 +410,10 @@ _Static_assert(_Generic(((struct cplayout_communicator *)0)->allgather,
 _Static_assert(_Generic(((struct cplayout_create_args *)0)->diagnose,
                         void (*)(void *, const struct cplayout_diagnostic *) : 1, default : 0),
                "create_args.diagnose");
+
+_Static_assert(_Generic(((struct cplayout_loss_mean_args *)0)->reduce,
+                        int32_t (*)(void *, double *, uint64_t) : 1, default : 0),
+               "loss_mean_args.reduce");
 
 _Static_assert(_Generic((cplayout_plugin_query_fn)0,
                         int32_t (*)(const struct cplayout_host *, const struct cplayout_core **,

@@ -7,7 +7,7 @@
 #include "batch/chunks.h"
 #include "batch/shift.h"
 #include "batch/view.h"
-#include "entry/entry.h"
+#include "entry/batch.h"
 
 _Static_assert((int)CPL_TYPE_CODE_INT == CPLAYOUT_TYPE_INT &&
                    (int)CPL_TYPE_CODE_UINT == CPLAYOUT_TYPE_UINT &&
@@ -84,9 +84,9 @@ static enum cpl_status find_subject(const struct request *request, struct cpl_vi
                             : status;
 }
 
-static int32_t cpl_batch_view_describe(const struct cplayout_batch *batch, int32_t layout,
-                                       const char *field, struct cplayout_view *view,
-                                       struct cplayout_error *error)
+int32_t cpl_batch_view_describe(const struct cplayout_batch *batch, int32_t layout,
+                                const char *field, struct cplayout_view *view,
+                                struct cplayout_error *error)
 {
     struct cpl_view_subject subject;
     struct cpl_view described;
@@ -101,9 +101,8 @@ static int32_t cpl_batch_view_describe(const struct cplayout_batch *batch, int32
     return cpl_leave(status, &problem, log_of(batch), error);
 }
 
-static int32_t cpl_batch_view_chunks(const struct cplayout_batch *batch, int32_t layout,
-                                     const char *field, struct cplayout_view *view,
-                                     struct cplayout_error *error)
+int32_t cpl_batch_view_chunks(const struct cplayout_batch *batch, int32_t layout, const char *field,
+                              struct cplayout_view *view, struct cplayout_error *error)
 {
     struct cpl_view_subject subject;
     struct cpl_view described;
@@ -120,9 +119,8 @@ static int32_t cpl_batch_view_chunks(const struct cplayout_batch *batch, int32_t
     return cpl_leave(status, &problem, log_of(batch), error);
 }
 
-static int32_t cpl_batch_view_fill(const struct cplayout_batch *batch, int32_t layout,
-                                   const char *field, const struct cplayout_tensor *out,
-                                   struct cplayout_error *error)
+int32_t cpl_batch_view_fill(const struct cplayout_batch *batch, int32_t layout, const char *field,
+                            const struct cplayout_tensor *out, struct cplayout_error *error)
 {
     struct cpl_tensor tensor;
     struct cpl_error problem;
@@ -159,9 +157,9 @@ static enum cpl_status shift_in(const struct cplayout_view_shift *args, struct c
     return status;
 }
 
-static int32_t cpl_batch_view_shift(const struct cplayout_batch *batch,
-                                    const struct cplayout_view_shift *args,
-                                    const struct cplayout_tensor *out, struct cplayout_error *error)
+int32_t cpl_batch_view_shift(const struct cplayout_batch *batch,
+                             const struct cplayout_view_shift *args,
+                             const struct cplayout_tensor *out, struct cplayout_error *error)
 {
     struct cpl_shift shift;
     struct cpl_tensor tensor;
@@ -180,9 +178,9 @@ static int32_t cpl_batch_view_shift(const struct cplayout_batch *batch,
     return cpl_leave(status, &problem, log_of(batch), error);
 }
 
-static int32_t cpl_batch_view_partition(const struct cplayout_batch *batch, int32_t layout,
-                                        const struct cplayout_partition **partition,
-                                        struct cplayout_error *error)
+int32_t cpl_batch_view_partition(const struct cplayout_batch *batch, int32_t layout,
+                                 const struct cplayout_partition **partition,
+                                 struct cplayout_error *error)
 {
     const struct cpl_table *table = NULL;
     struct cpl_error problem;
@@ -231,9 +229,9 @@ static enum cpl_status check_packed(const struct cpl_batch *batch, struct cpl_er
                                 "the batch is dense; only packed ones have metadata");
 }
 
-static int32_t cpl_batch_view_metadata(const struct cplayout_batch *batch, int32_t layout,
-                                       struct cplayout_view_metadata *metadata,
-                                       struct cplayout_error *error)
+int32_t cpl_batch_view_metadata(const struct cplayout_batch *batch, int32_t layout,
+                                struct cplayout_view_metadata *metadata,
+                                struct cplayout_error *error)
 {
     const struct cpl_table *table = NULL;
     struct cpl_error problem;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* A host's channel may hand the digests over in any order; each rank's must be there once. */
-static const struct cpl_digest *find_rank(const struct cpl_digest *all, int32_t ranks, int32_t rank)
+const struct cpl_digest *cpl_digest_of(const struct cpl_digest *all, int32_t ranks, int32_t rank)
 {
     if (all[rank].rank == rank) {
         return &all[rank];
@@ -55,7 +55,7 @@ static enum cpl_status compare_all(const struct cpl_transport *transport,
     enum cpl_status status = CPL_OK;
 
     for (int32_t rank = 0; rank < transport->ranks && status == CPL_OK; rank++) {
-        const struct cpl_digest *const theirs = find_rank(all, transport->ranks, rank);
+        const struct cpl_digest *const theirs = cpl_digest_of(all, transport->ranks, rank);
 
         if (theirs == NULL) {
             return cpl_fail(

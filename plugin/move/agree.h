@@ -8,14 +8,15 @@
 
 #include "move/transport.h"
 
-enum { CPL_REASON_BYTES = 200, CPL_DIGEST_WORDS = 64 };
+enum { CPL_REASON_BYTES = 200, CPL_DIGEST_WORDS = 64, CPL_PAYLOAD_WORDS = 16 };
 
 /* What one rank says. A rank that has failed already says only that, and why. */
 struct cpl_digest {
     int32_t rank;
     int32_t outcome; /* status with which this rank comes */
     char reason[CPL_REASON_BYTES];
-    uint64_t words[CPL_DIGEST_WORDS]; /* all must be equal; 0 where there are fewer topics */
+    uint64_t words[CPL_DIGEST_WORDS];    /* all must be equal; 0 where there are fewer topics */
+    uint64_t payload[CPL_PAYLOAD_WORDS]; /* what ranks tell each other, and nobody compares */
 };
 
 /* What the words are about. */
@@ -36,5 +37,8 @@ struct cpl_topics {
 enum cpl_status cpl_agree(struct cpl_transport *transport, const struct cpl_topics *topics,
                           const struct cpl_digest *mine, struct cpl_digest *all,
                           struct cpl_error *error);
+
+/* The digest of a rank, which is there after an agreement. */
+const struct cpl_digest *cpl_digest_of(const struct cpl_digest *all, int32_t ranks, int32_t rank);
 
 #endif

@@ -145,6 +145,7 @@ static enum cpl_status fail_apart(const struct cpl_turn *turn, int32_t peer,
         [CPL_MEETING_REGISTER] = "registers",
         [CPL_MEETING_COMPARE] = "creates a batch",
         [CPL_MEETING_EXCHANGE] = "converts",
+        [CPL_MEETING_LOSS] = "averages losses",
     };
     const struct cpl_member *const members = turn->group->members;
     char what[96];

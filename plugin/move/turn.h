@@ -22,6 +22,7 @@ enum cpl_meeting {
     CPL_MEETING_REGISTER, /* options, at registration */
     CPL_MEETING_COMPARE,  /* digests, at batch creation */
     CPL_MEETING_EXCHANGE, /* rows, in a hook */
+    CPL_MEETING_LOSS,     /* sums of losses */
 };
 
 /* What a rank shows its peers during one collective. */

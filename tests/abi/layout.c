@@ -312,6 +312,33 @@ static void print_batch_interface_structs(void)
     MEMBER(cplayout_view_shift, fill);
     MEMBER(cplayout_view_shift, layout);
     MEMBER(cplayout_view_shift, reserved);
+}
+
+static void print_loss_structs(void)
+{
+    FIXED(cplayout_loss);
+    MEMBER(cplayout_loss, sum);
+    MEMBER(cplayout_loss, count);
+
+    GROWS(cplayout_loss_sum_args);
+    MEMBER(cplayout_loss_sum_args, size);
+    MEMBER(cplayout_loss_sum_args, values);
+    MEMBER(cplayout_loss_sum_args, mask);
+
+    GROWS(cplayout_loss_mean_args);
+    MEMBER(cplayout_loss_mean_args, size);
+    MEMBER(cplayout_loss_mean_args, local);
+    MEMBER(cplayout_loss_mean_args, terms);
+    MEMBER(cplayout_loss_mean_args, reduce);
+    MEMBER(cplayout_loss_mean_args, reduce_self);
+    MEMBER(cplayout_loss_mean_args, averaging_ranks);
+    MEMBER(cplayout_loss_mean_args, reserved);
+
+    FIXED(cplayout_loss_mean);
+    MEMBER(cplayout_loss_mean, mean);
+    MEMBER(cplayout_loss_mean, factor);
+    MEMBER(cplayout_loss_mean, sum);
+    MEMBER(cplayout_loss_mean, count);
 
     GROWS(cplayout_batch_interface);
     MEMBER(cplayout_batch_interface, size);
@@ -540,6 +567,7 @@ static void print_call_constants(void)
     CONSTANT(CPLAYOUT_POSITIONS_GLOBAL);
     CONSTANT(CPLAYOUT_POSITIONS_DOCUMENT);
     CONSTANT(CPLAYOUT_FIELD_SCATTER);
+    CONSTANT(CPLAYOUT_LOSS_TERMS_MOST);
     CONSTANT(CPLAYOUT_RANK_OUTSIDE);
 }
 
@@ -563,6 +591,7 @@ int main(void)
     print_batch_structs();
     print_core_structs();
     print_batch_interface_structs();
+    print_loss_structs();
     print_partition_structs();
     print_local_structs();
     print_route_structs();
