@@ -46,6 +46,7 @@ thread_tests = \
 	tests/threads/forks \
 	tests/threads/groups \
 	tests/threads/hooks \
+	tests/threads/loss \
 	tests/threads/memory \
 	tests/threads/metadata \
 	tests/threads/mismatches \
