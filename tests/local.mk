@@ -46,6 +46,8 @@ thread_tests = \
 	tests/threads/forks \
 	tests/threads/groups \
 	tests/threads/hooks \
+	tests/threads/known_cuts \
+	tests/threads/known_losses \
 	tests/threads/loss \
 	tests/threads/memory \
 	tests/threads/metadata \
@@ -135,6 +137,8 @@ test_support_sources = \
 	tests/threads/gathering.h \
 	tests/threads/host.c \
 	tests/threads/host.h \
+	tests/threads/known.c \
+	tests/threads/known.h \
 	tests/threads/mail.c \
 	tests/threads/mail.h \
 	tests/threads/party.c \
