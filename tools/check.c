@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `cplayout check`: hands a configuration to the plugin and shows what it finds.
+ * `cplayout check`: hands a configuration to the plugin and shows what it finds. A file of it is the plugin's
+ * to read, as in every host.
  *
  * Findings are collected first: JSON begins with whether all is well, and text should not be cut
  * short by a failure.
@@ -11,8 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
-#include "terminal.h"
+#include "finding.h"
 
 /* One round of the plugin's check. */
 struct checking {
@@ -25,26 +27,50 @@ struct checking {
 
 /* ---- Asking the plugin ----------------------------------------------------------------------- */
 
-static bool stands_alone(const struct settings *settings, const char *name)
+/* Whether a name is the option's or one of its synonyms. */
+static bool is_name_of(const struct cplayout_option_info *info, const char *name)
 {
-    for (uint64_t i = 0; i < settings->count; i++) {
-        if (settings->list[i].value == NULL && strcmp(settings->list[i].name, name) == 0) {
+    const size_t length = strlen(name);
+    const char *at = info->synonyms;
+
+    if (strcmp(info->name, name) == 0) {
+        return true;
+    }
+    while (*at != '\0') {
+        const size_t synonym = strcspn(at, ",");
+
+        if (synonym == length && strncmp(at, name, length) == 0) {
             return true;
         }
+        at += synonym;
+        at += strspn(at, ", ");
     }
     return false;
+}
+
+/* The option as it was typed, where it stands alone; else NULL. */
+static const char *stands_alone(const struct settings *settings,
+                                const struct cplayout_option_info *info)
+{
+    for (uint64_t i = 0; i < settings->count; i++) {
+        if (settings->list[i].value == NULL && is_name_of(info, settings->list[i].name)) {
+            return settings->list[i].name;
+        }
+    }
+    return NULL;
 }
 
 /* Only booleans may stand alone. What the plugin does not know is a finding, not wrong usage. */
 static void require_value(void *self, const struct cplayout_option_info *info)
 {
     const struct checking *const checking = self;
+    const char *const alone = stands_alone(checking->settings, info);
     const struct problem problem = {.status = EXIT_USAGE,
                                     .code = "option.type",
                                     .option = info->name};
 
-    if (strcmp(info->type, "boolean") != 0 && stands_alone(checking->settings, info->name)) {
-        (void)report_fail(checking->report, &problem, "%s needs a value", info->name);
+    if (strcmp(info->type, "boolean") != 0 && alone != NULL) {
+        (void)report_fail(checking->report, &problem, "%s needs a value", alone);
     }
 }
 
@@ -53,10 +79,13 @@ static void take_finding(void *self, const struct cplayout_diagnostic *diagnosti
     struct checking *const checking = self;
     const bool error = diagnostic->severity == CPLAYOUT_SEVERITY_ERROR;
     json_t *const finding =
-        json_pack("{s:s,s:o,s:o,s:o,s:o}", "severity", error ? "error" : "warning", "code",
-                  report_string(diagnostic->code), "option", report_string(diagnostic->option),
-                  "message", report_string(diagnostic->message), "hint",
-                  report_string(diagnostic->hint));
+        json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:I,s:I}}", "severity",
+                  error ? "error" : "warning", "code", report_string(diagnostic->code), "option",
+                  report_string(diagnostic->option), "message", report_string(diagnostic->message),
+                  "hint", report_string(diagnostic->hint), "value",
+                  report_string(diagnostic->value), "origin", report_string(diagnostic->origin),
+                  "part", "offset", (json_int_t)diagnostic->part_offset, "length",
+                  (json_int_t)diagnostic->part_length);
 
     checking->errors += error ? 1 : 0;
     checking->warnings += error ? 0 : 1;
@@ -92,7 +121,10 @@ static bool ask_plugin(const struct host *host, const struct cplayout_option *op
         (error.status == CPLAYOUT_ERROR_CONFIGURATION && checking->errors > 0)) {
         return checking->findings != NULL || report_memory(checking->report);
     }
-    return report_plugin(checking->report, NULL, &error);
+    return report_plugin(checking->report,
+                         strcmp(error.field, "CPLAYOUT_CONF") == 0 ? option_name(OPTION_CONFIG)
+                                                                   : NULL,
+                         &error);
 }
 
 static bool check_settings(const struct host *host, struct checking *checking)
@@ -142,20 +174,28 @@ static const char *member(const json_t *finding, const char *key)
     return json_string_value(json_object_get(finding, key));
 }
 
-static void print_finding(const struct terminal *terminal, const json_t *finding)
+static bool print_finding(const struct terminal *terminal, const json_t *finding)
 {
-    const char *const severity = member(finding, "severity");
+    const json_t *const part = json_object_get(finding, "part");
+    const struct cplayout_diagnostic diagnostic = {
+        .size = sizeof(diagnostic),
+        .severity = strcmp(member(finding, "severity"), "error") == 0 ? CPLAYOUT_SEVERITY_ERROR
+                                                                      : CPLAYOUT_SEVERITY_WARNING,
+        .code = member(finding, "code"),
+        .option = member(finding, "option"),
+        .message = member(finding, "message"),
+        .hint = member(finding, "hint"),
+        .value = member(finding, "value"),
+        .origin = member(finding, "origin"),
+        .part_offset = (uint32_t)json_integer_value(json_object_get(part, "offset")),
+        .part_length = (uint32_t)json_integer_value(json_object_get(part, "length")),
+    };
 
-    terminal_severity(terminal, strcmp(severity, "error") == 0, severity);
-    (void)printf(": %s: %s: %s\n", member(finding, "code"), member(finding, "option"),
-                 member(finding, "message"));
-    if (member(finding, "hint")[0] != '\0') {
-        (void)printf("  hint: %s\n", member(finding, "hint"));
-    }
+    return finding_print(terminal, &diagnostic);
 }
 
 /* The count is the reason of exit status 1, and reasons go to standard error. */
-static void print_text(const struct checking *checking)
+static bool print_text(const struct checking *checking)
 {
     const struct terminal terminal = terminal_detect();
     char count[64];
@@ -164,12 +204,15 @@ static void print_text(const struct checking *checking)
 
     json_array_foreach(checking->findings, index, finding)
     {
-        print_finding(&terminal, finding);
+        if (!print_finding(&terminal, finding)) {
+            return report_memory(checking->report);
+        }
     }
     if (checking->errors == 0) {
         format_count(checking, count);
         (void)printf("%s\n", count);
     }
+    return true;
 }
 
 static bool fail_errors(const struct checking *checking)
@@ -182,20 +225,37 @@ static bool fail_errors(const struct checking *checking)
     return report_fail(checking->report, &problem, "%s", count);
 }
 
+/* The plugin reads the file that this variable names, and knows which source is the stronger one. */
+static bool name_file(const char *path, struct report *report)
+{
+    const struct problem problem = {.status = EXIT_INVALID,
+                                    .code = "config.read",
+                                    .option = option_name(OPTION_CONFIG)};
+
+    if (path == NULL) {
+        return true;
+    }
+    if (getauxval(AT_SECURE) != 0) {
+        return report_fail(report, &problem, "--config is ignored in set-id processes");
+    }
+    if (path[0] == '\0') {
+        return report_fail(report, &problem, "cannot read '': No such file or directory");
+    }
+    return setenv("CPLAYOUT_CONF", path, 1) == 0 || report_memory(report);
+}
+
 bool verb_check(struct host *host, struct args *args, struct report *report)
 {
-    const char *const config = args->text[OPTION_CONFIG];
     struct checking checking = {.settings = &args->settings,
                                 .findings = json_array(),
                                 .report = report};
-    bool fine = (config == NULL || settings_read(&args->settings, config, report)) &&
-                check_settings(host, &checking);
+    bool fine = name_file(args->text[OPTION_CONFIG], report) && check_settings(host, &checking);
 
     if (fine && args->number[OPTION_JSON] != 0) {
         fine = report_json(report, json_pack("{s:b,s:O}", "ok", checking.errors == 0 ? 1 : 0,
                                              "diagnostics", checking.findings));
     } else if (fine) {
-        print_text(&checking);
+        fine = print_text(&checking);
     }
     json_decref(checking.findings);
     return fine && (checking.errors == 0 || fail_errors(&checking));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `cplayout info`: what the loaded plugin is, offers and understands.
- *
- * The options come from the plugin, one visit each; a first round finds the widths of the columns.
+ * `cplayout info`: what the loaded plugin is, offers and understands. The options come from the plugin,
+ * one visit each.
  */
 #include "verbs.h"
 
@@ -45,9 +44,10 @@ static void append_option(void *self, const struct cplayout_option_info *info)
 
     if (*options != NULL &&
         json_array_append_new(*options,
-                              json_pack("{s:s,s:s,s:s,s:s,s:s}", "name", info->name, "type",
+                              json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "name", info->name, "type",
                                         info->type, "default", info->default_value, "values",
-                                        info->values, "help", info->help)) != 0) {
+                                        info->values, "help", info->help, "synonyms",
+                                        info->synonyms, "deprecated", info->deprecated)) != 0) {
         json_decref(*options);
         *options = NULL;
     }
@@ -85,29 +85,7 @@ static bool print_json(const struct host *host, struct report *report)
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-struct columns {
-    struct terminal terminal;
-    int name;
-    int fallback; /* the default */
-};
-
-static int larger(int width, const char *text)
-{
-    return (int)strlen(text) > width ? (int)strlen(text) : width;
-}
-
-static const char *shown_default(const struct cplayout_option_info *info)
-{
-    return info->default_value[0] != '\0' ? info->default_value : "-";
-}
-
-static void widen(void *self, const struct cplayout_option_info *info)
-{
-    struct columns *const columns = self;
-
-    columns->name = larger(columns->name, info->name);
-    columns->fallback = larger(columns->fallback, shown_default(info));
-}
+enum { INDENT = 6 };
 
 /* Legal values are only broken behind a comma: "1 ... 65536" stays together. */
 static void keep_together(char *values)
@@ -119,9 +97,10 @@ static void keep_together(char *values)
     }
 }
 
+/* "seq_length = 0  (also seq)", and below what it means and may be. */
 static void print_option(void *self, const struct cplayout_option_info *info)
 {
-    const struct columns *const columns = self;
+    const struct terminal *const terminal = self;
     char text[1024];
     int length = snprintf(text, sizeof(text), "%s", info->help);
 
@@ -129,21 +108,19 @@ static void print_option(void *self, const struct cplayout_option_info *info)
         (void)snprintf(text + length, sizeof(text) - (size_t)length, " [%s]", info->values);
         keep_together(text + length + 1);
     }
-    (void)printf("  %-*s  %-*s  ", columns->name, info->name, columns->fallback,
-                 shown_default(info));
-    terminal_wrap(&columns->terminal, columns->name + columns->fallback + 6, text);
+    (void)printf("  %s%s%s", info->name, info->default_value[0] != '\0' ? " = " : "",
+                 info->default_value);
+    if (info->synonyms[0] != '\0') {
+        (void)printf("  (also %s)", info->synonyms);
+    }
+    (void)printf("\n%*s", INDENT, "");
+    terminal_wrap(terminal, INDENT, text);
 }
 
-static void print_options(const struct host *host, const struct terminal *terminal)
+static void print_options(const struct host *host, struct terminal *terminal)
 {
-    struct columns columns = {.terminal = *terminal,
-                              .name = (int)strlen("option"),
-                              .fallback = (int)strlen("default")};
-
-    host->core->options(widen, &columns);
-    (void)printf("\n  %-*s  %-*s  meaning [values]\n", columns.name, "option", columns.fallback,
-                 "default");
-    host->core->options(print_option, &columns);
+    (void)puts("\noptions, with their defaults and legal values");
+    host->core->options(print_option, terminal);
 }
 
 static void print_facts(const struct host *host, const struct terminal *terminal)

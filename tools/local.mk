@@ -10,6 +10,8 @@ command_sources = \
 	tools/cost_text.c \
 	tools/dtypes.c \
 	tools/dtypes.h \
+	tools/finding.c \
+	tools/finding.h \
 	tools/host.c \
 	tools/host.h \
 	tools/info.c \

@@ -182,16 +182,6 @@ const char *option_nearest(unsigned verb_bit, const char *typed)
     return best;
 }
 
-const char *option_synonym(const char *typed, size_t length)
-{
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        if (name_is(rows[i].name, typed, length)) {
-            return rows[i].synonym;
-        }
-    }
-    return NULL;
-}
-
 static void print_row(const struct option_row *row, const struct terminal *terminal)
 {
     enum { INDENT = 18 };

@@ -80,9 +80,6 @@ enum option option_find(unsigned verb_bit, const char *typed, size_t length);
 /* The nearest name that the verb has, or NULL if none is near. */
 const char *option_nearest(unsigned verb_bit, const char *typed);
 
-/* Megatron's name for a short one such as "cp", or NULL. */
-const char *option_synonym(const char *typed, size_t length);
-
 /* Lists the options of a verb. */
 void options_print(unsigned verb_bit, const struct terminal *terminal);
 

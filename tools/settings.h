@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A configuration as text: names and values for the plugin to judge, from the command line and from
- * a file. Only the form is checked here, never whether a name or a value is legal.
+ * A configuration as text: names and values of the command line for the plugin to judge. Whether a name
+ * or a value is legal is not checked here.
  */
 #ifndef CPLAYOUT_TOOLS_SETTINGS_H
 #define CPLAYOUT_TOOLS_SETTINGS_H
@@ -13,7 +13,7 @@
 #include "report.h"
 
 struct setting {
-    char *name;  /* as findings spell it: Megatron's name, with underscores */
+    char *name;  /* as findings spell it, with underscores */
     char *value; /* NULL: the option stands alone */
 };
 
@@ -24,21 +24,15 @@ struct settings {
     uint64_t capacity;
 };
 
-/* Part of a line or of a word. */
+/* Part of a word. */
 struct span {
     const char *text;
     size_t length;
 };
 
-/* Appends a setting. Texts are copied, `value` may be NULL; short names such as "cp" get long. */
+/* Appends a setting. Texts are copied, `value` may be NULL. */
 bool settings_add(struct settings *settings, struct span name, const struct span *value,
                   struct report *report);
-
-/*
- * Appends what a file says in lines `name = value`, but for names that are set already. A line of
- * another form is a problem that names the file and the line.
- */
-bool settings_read(struct settings *settings, const char *path, struct report *report);
 
 void settings_free(struct settings *settings);
 

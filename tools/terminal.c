@@ -97,6 +97,15 @@ void terminal_severity(const struct terminal *terminal, bool error, const char *
     }
 }
 
+void terminal_mark(const struct terminal *terminal, const char *text, int length)
+{
+    if (terminal->colors) {
+        (void)printf("\033[1;32m%.*s\033[0m", length, text);
+    } else {
+        (void)printf("%.*s", length, text);
+    }
+}
+
 static void print_word(const char *word, int length)
 {
     for (int i = 0; i < length; i++) {
@@ -106,9 +115,15 @@ static void print_word(const char *word, int length)
 
 void terminal_wrap(const struct terminal *terminal, int indent, const char *text)
 {
+    terminal_wrap_from(terminal, indent, indent, text);
+}
+
+void terminal_wrap_from(const struct terminal *terminal, int cursor, int indent, const char *text)
+{
     const int room =
         terminal->columns - indent > WRAP_LEAST ? terminal->columns - indent : WRAP_LEAST;
-    int used = 0;
+    int used = cursor - indent;
+    bool first = true;
 
     for (;;) {
         const int length = (int)strcspn(text += strspn(text, " \n"), " \n");
@@ -116,14 +131,16 @@ void terminal_wrap(const struct terminal *terminal, int indent, const char *text
         if (length == 0) {
             break;
         }
-        if (used > 0 && used + 1 + length > room) {
+        if (used > 0 && used + !first + length > room) {
             (void)printf("\n%*s", indent, "");
             used = 0;
+            first = true;
         }
-        if (used > 0) {
+        if (!first) {
             (void)putchar(' ');
             used++;
         }
+        first = false;
         print_word(text, length);
         used += length;
         text += length;

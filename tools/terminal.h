@@ -35,6 +35,9 @@ void terminal_cells(const struct terminal *terminal, enum terminal_fill fill, in
 /* Prints a text in bold and, if the terminal shows colours, in red or else magenta. */
 void terminal_severity(const struct terminal *terminal, bool error, const char *text);
 
+/* Prints `length` bytes in bold green if the terminal shows colours: the part that is at fault. */
+void terminal_mark(const struct terminal *terminal, const char *text, int length);
+
 /* What stands for a kind of cell. */
 const char *terminal_glyph(const struct terminal *terminal, enum terminal_fill fill);
 
@@ -43,6 +46,9 @@ const char *terminal_glyph(const struct terminal *terminal, enum terminal_fill f
  * further lines begin there. A tab is a blank at which no line ends. Ends with a line feed.
  */
 void terminal_wrap(const struct terminal *terminal, int indent, const char *text);
+
+/* The same where the cursor stands at column `cursor`, and further lines begin at `indent`. */
+void terminal_wrap_from(const struct terminal *terminal, int cursor, int indent, const char *text);
 
 /* Characters of a number in decimal. */
 int terminal_digits(uint64_t number);

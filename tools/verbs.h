@@ -22,7 +22,7 @@ bool verb_shift(struct host *host, struct args *args, struct report *report);
 /* What a layout costs, and a conversion to another. */
 bool verb_cost(struct host *host, struct args *args, struct report *report);
 
-/* A configuration by the plugin's rules; a configuration file is added to args->settings. */
+/* A configuration by the plugin's rules. */
 bool verb_check(struct host *host, struct args *args, struct report *report);
 
 /* The plugin: version, ABI, interfaces, options. */

@@ -23,7 +23,8 @@ def findings(*words):
     status, got, err = check(*words)
     assert sorted(got) == ["diagnostics", "ok"], (words, got)
     for found in got["diagnostics"]:
-        assert sorted(found) == ["code", "hint", "message", "option", "severity"], found
+        assert sorted(found) == ["code", "hint", "message", "option", "origin", "part", "severity",
+                                 "value"], found
     listed = [(found["severity"], found["code"], found["option"]) for found in got["diagnostics"]]
     errors = sum(1 for severity, _, _ in listed if severity == "error")
     assert got["ok"] == (errors == 0) and status == (1 if errors else 0), (words, status, got)
@@ -105,7 +106,7 @@ def test_everything_is_found():
 def test_wrong_usage():
     for words, parts, option in (
             (("--seq-length",), ["seq_length needs a value"], "seq_length"),
-            (("--cp", "--sequence-parallel"), ["context_parallel_size needs a value"],
+            (("--cp", "--sequence-parallel"), ["cp needs a value"],
              "context_parallel_size"),
             (("--config",), ["--config needs a value"], "config"),
             (("--config", "a", "--config", "b"), ["twice"], "config"),
@@ -158,7 +159,7 @@ def test_command_line_wins():
         for words in (("--seq", "1024", *given), (*given, "--seq_length=1024"),
                       (*given, "--cp", "2")):
             assert findings(*words) == unknown, words
-        assert findings(*given, "--cp", "2", "--frame", "3") == unknown[::-1]
+        assert findings(*given, "--cp", "2", "--frame", "3") == [unknown[1], *unknown]
     with config("cp = 4\nseq = 1020\n") as path:
         assert findings("--config", path) == [error("sequence.indivisible", "seq_length")]
     with config("seq_length = 8\nseq_length = 16\n") as path:
@@ -198,21 +199,102 @@ BAD = ("check", "--linear-cp-layout", "ring", "--sequence-parallel")
 
 
 def test_text():
+    """A finding as compilers show theirs: place, severity, message, code, setting, part, hint."""
     status, out, err = run(*BAD)
     found = check(*BAD[1:])[1]["diagnostics"]
     assert status == 1 and err == "cplayout: 1 error, 1 warning\n", err
-    wanted = []
     for each in found:
-        wanted.append("{severity}: {code}: {option}: {message}".format(**each))
-        wanted += ["  hint: " + each["hint"]] if each["hint"] else []
-    assert out.splitlines() == wanted and len(found) == 2, out
-    assert wanted[0].startswith("error: layout.unknown: linear_cp_layout: "), wanted
+        head = "command line: {severity}: {message} [{code}]".format(**each)
+        assert head in " ".join(out.split()), (head, out)
+        assert " ".join(("hint: " + each["hint"]).split()) in " ".join(out.split()), out
+    assert "\n    --linear-cp-layout ring\n                       ^~~~\n" in out, out
     status, out, err = run("check", "--sequence-parallel")
     assert status == 0 and err == "" and out.splitlines()[-1] == "no errors, 1 warning", out
 
 
+def lines_of(words, part, **env):
+    """The line of a finding's setting and the one below it, from the first column on."""
+    _, out, _ = run("check", *words, env=env)
+    lines = out.splitlines()
+    at = next(i for i, line in enumerate(lines) if part in line and line.startswith("    "))
+    return lines[at][4:], lines[at + 1][4:]
+
+
+def test_carets():
+    setting, below = lines_of(("--hybrid-layer-pattern", "MM*X-"), "MM*X-")
+    assert setting == "--hybrid-layer-pattern MM*X-" and below == " " * 26 + "^", below
+    setting, below = lines_of((), "never", CPLAYOUT_TIMEOUT_SECONDS="never")
+    assert setting == "CPLAYOUT_TIMEOUT_SECONDS=never" and below == " " * 25 + "^~~~~", below
+    with config("# x\nseq_length = 1020\n") as path:
+        setting, below = lines_of(("--config", path, "--cp", "4"), "1020")
+        assert setting == "seq_length = 1020" and below == " " * 13 + "^~~~", below
+        assert f"{path}:2: error: " in run("check", "--config", path, "--cp", "4")[1]
+    setting, below = lines_of(("--linear-cp-layout", "zigz\u00e4g"), "--linear-cp-layout z")
+    assert below == " " * 19 + "^~~~~~", below
+    setting, below = lines_of(("--linear-cp-layout", ""), "--linear-cp-layout")
+    assert below == " " * 19 + "^", below
+
+
+def test_long_values():
+    for before in (0, 3, 8, 9, 200, 5000):
+        pattern = "M" * before + "X" + "*" * 5000
+        setting, below = lines_of(("--hybrid-layer-pattern", pattern), "X")
+        assert len(setting) <= 76 and setting.endswith("..."), setting
+        assert setting[len(below) - 1] == "X" and below.strip() == "^", (setting, below)
+
+
+def test_findings_fit_the_terminal():
+    for columns in (60, 80, 120):
+        words = ("check", "--cp", "4", "--seq", "1020", "--linear-cp-layout", "mirror",
+                 "--hybrid-layer-pattern", "M" * 300 + "?")
+        for line in in_terminal(words, columns, status=1, NO_COLOR="1").splitlines():
+            assert len(line) <= columns, (columns, line)
+
+
+# ---- Sources ------------------------------------------------------------------------------------
+
+
+def origin(words, option, **env):
+    """Where a wrong value is from."""
+    _, out, _ = run("check", *words, "--json", env=env)
+    return {found["option"]: found["origin"] for found in json.loads(out)["diagnostics"]}[option]
+
+
+def test_precedence():
+    with config("timeout_seconds = file\n") as path:
+        given = ("--config", path)
+        assert origin(given, "timeout_seconds") == f"{path}:1"
+        assert origin(given, "timeout_seconds",
+                      CPLAYOUT_TIMEOUT_SECONDS="variable") == "CPLAYOUT_TIMEOUT_SECONDS"
+        assert origin((*given, "--timeout-seconds", "line"), "timeout_seconds",
+                      CPLAYOUT_TIMEOUT_SECONDS="variable") == "host"
+        assert origin((), "timeout_seconds", CPLAYOUT_CONF=path) == f"{path}:1"
+        assert origin(given, "timeout_seconds", CPLAYOUT_TIMEOUT_SECONDS="") == f"{path}:1"
+
+
+def test_unknown_variables():
+    _, out, _ = run("check", "--json", env={"CPLAYOUT_SEQ_LENGHT": "8"})
+    found = json.loads(out)["diagnostics"]
+    assert [(each["code"], each["option"]) for each in found] == [
+        ("variable.unknown", "CPLAYOUT_SEQ_LENGHT")], found
+    assert "CPLAYOUT_SEQ_LENGTH" in found[0]["hint"], found
+
+
+def test_many_options():
+    words = [f"--frob{i}=1" for i in range(3000)]
+    assert len(findings(*words)) == 3000
+
+
+def test_pipes_do_not_hold_it():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "pipe")
+        os.mkfifo(path)
+        refuse(1, ("check", "--config", path), [path, "no regular file"], "config")
+    refuse(1, ("check", "--config", "/dev/zero"), ["no regular file"], "config")
+
+
 def test_colors_in_a_terminal():
-    assert "\x1b[1;31merror\x1b[0m: layout.unknown" in in_terminal(BAD, 80, status=1)
+    assert "command line: \x1b[1;31merror\x1b[0m: " in in_terminal(BAD, 80, status=1)
     assert "\x1b[1;35mwarning\x1b[0m: " in in_terminal(("check", "--sequence-parallel"), 80)
     assert "\x1b" not in in_terminal(BAD, 80, status=1, NO_COLOR="1")
     assert "\x1b" not in run(*BAD)[1]

@@ -345,8 +345,11 @@ def test_info():
     assert info["plugin"].endswith(".so") and info["version"] in text, info
     assert len(info["options"]) > 0
     for option in info["options"]:
-        assert sorted(option) == ["default", "help", "name", "type", "values"], option
-        assert option["name"] in text and option["help"].split()[0] in text, option
+        assert sorted(option) == ["default", "deprecated", "help", "name", "synonyms", "type",
+                                  "values"], option
+        head = option["name"] + (" = " + option["default"] if option["default"] else "")
+        assert f"\n  {head}" in text and option["help"].split()[0] in text, option
+        assert option["synonyms"] in text, option
 
 
 def test_info_keeps_ranges_together():
