@@ -2,6 +2,7 @@
 # Documentation: distributed, not built. The manual page is installed with its command.
 
 docs_files = \
+	docs/configuration.md \
 	docs/demo-report.png \
 	docs/layouts.md \
 	docs/layouts/balanced.svg \

@@ -101,6 +101,7 @@ docs_scripts = \
 
 # Scripts that run the command named by CPLAYOUT.
 command_scripts = \
+	tests/docs/configuration.py \
 	tests/docs/layouts.py \
 	tests/tools/cases.py \
 	tests/tools/check.py \
