@@ -35,19 +35,17 @@ static char *spell(struct span typed)
 bool settings_add(struct settings *settings, struct span name, const struct span *value,
                   struct report *report)
 {
-    struct setting added = {.name = NULL};
+    struct setting *added;
 
-    if (make_room(settings)) {
-        added.name = spell(name);
-        added.value = value != NULL ? strndup(value->text, value->length) : NULL;
-    }
-    if (added.name == NULL || (value != NULL && added.value == NULL)) {
-        free(added.name);
-        free(added.value);
+    if (!make_room(settings)) {
         return report_memory(report);
     }
-    settings->list[settings->count++] = added;
-    return true;
+    added = &settings->list[settings->count];
+    added->name = spell(name);
+    added->value = value != NULL ? strndup(value->text, value->length) : NULL;
+    settings->count++; /* settings_free gives back what there is */
+    return (added->name != NULL && (value == NULL || added->value != NULL)) ||
+           report_memory(report);
 }
 
 void settings_free(struct settings *settings)
