@@ -64,3 +64,10 @@ size_t name_distance(const char *known, const char *typed, size_t limit)
     }
     return steps.to[height][width] <= limit ? steps.to[height][width] : SIZE_MAX;
 }
+
+void name_spell(char *to, const char *typed, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        to[i] = typed[i] == '-' ? '_' : typed[i];
+    }
+}

@@ -22,4 +22,7 @@ bool name_is(const char *known, const char *typed, size_t length);
  */
 size_t name_distance(const char *known, const char *typed, size_t limit);
 
+/* Writes a typed name as configurations spell it, with underscores; no terminating NUL. */
+void name_spell(char *to, const char *typed, size_t length);
+
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names.h"
+
 static bool make_room(struct settings *settings)
 {
     const uint64_t capacity = settings->capacity == 0 ? 16 : 2 * settings->capacity;
@@ -21,38 +23,40 @@ static bool make_room(struct settings *settings)
     return true;
 }
 
-/* The name that findings use. NULL if memory ran out. */
-static char *spell(struct span typed)
+/* Both texts in one block: the name, then the value. NULL if memory ran out. */
+static char *join(struct span name, const struct span *value)
 {
-    char *const name = strndup(typed.text, typed.length);
+    const size_t rest = value != NULL ? value->length + 1 : 0;
+    char *const block = calloc(name.length + 1 + rest, 1);
 
-    for (char *at = name; at != NULL && *at != '\0'; at++) {
-        *at = *at == '-' ? '_' : *at;
+    if (block == NULL) {
+        return NULL;
     }
-    return name;
+    name_spell(block, name.text, name.length);
+    if (value != NULL) {
+        memcpy(block + name.length + 1, value->text, value->length);
+    }
+    return block;
 }
 
 bool settings_add(struct settings *settings, struct span name, const struct span *value,
                   struct report *report)
 {
-    struct setting *added;
+    char *const block = make_room(settings) ? join(name, value) : NULL;
 
-    if (!make_room(settings)) {
+    if (block == NULL) {
         return report_memory(report);
     }
-    added = &settings->list[settings->count];
-    added->name = spell(name);
-    added->value = value != NULL ? strndup(value->text, value->length) : NULL;
-    settings->count++; /* settings_free gives back what there is */
-    return (added->name != NULL && (value == NULL || added->value != NULL)) ||
-           report_memory(report);
+    settings->list[settings->count].name = block;
+    settings->list[settings->count].value = value != NULL ? block + name.length + 1 : NULL;
+    settings->count++;
+    return true;
 }
 
 void settings_free(struct settings *settings)
 {
     for (uint64_t i = 0; i < settings->count; i++) {
         free(settings->list[i].name);
-        free(settings->list[i].value);
     }
     free(settings->list);
     *settings = (struct settings){.list = NULL};

@@ -13,8 +13,8 @@
 #include "report.h"
 
 struct setting {
-    char *name;  /* as findings spell it, with underscores */
-    char *value; /* NULL: the option stands alone */
+    char *name;        /* as findings spell it, with underscores; owns the value's memory, too */
+    const char *value; /* NULL: the option stands alone */
 };
 
 /* Starts as zero. */

@@ -312,8 +312,9 @@ static void check_from_stream(const struct subject *to, int32_t rank, struct cpl
     const struct passage passage = {&to->oracle, &to->oracle, &route};
     int64_t rows = 0;
 
-    cr_assert_eq(cpl_route_from_stream(&route, &to->table, (struct cpl_ranks){rank, 1}, arena, &error), CPL_OK, "%s: %s",
-                 to->oracle.text, error.message);
+    cr_assert_eq(cpl_route_from_stream(&route, &to->table, (struct cpl_ranks){rank, 1}, arena,
+                                       &error),
+                 CPL_OK, "%s: %s", to->oracle.text, error.message);
     for (size_t i = 0; i < route.kept.count; i++) {
         const struct cpl_move *const move = &route.kept.list[i];
 

@@ -537,7 +537,9 @@ static void check_stream(const struct pair *pair)
 
             rows[row] = (struct oracle_row){.token = token, .src = token, .dst = row};
         }
-        cr_assert_eq(cpl_route_from_stream(&route, &pair->target, (struct cpl_ranks){rank, 1}, &arena, &error), CPL_OK);
+        cr_assert_eq(cpl_route_from_stream(&route, &pair->target, (struct cpl_ranks){rank, 1},
+                                           &arena, &error),
+                     CPL_OK);
         cr_assert_eq(route.rank, rank);
         cr_assert_eq(route.source_rows, pair->to.tokens);
         cr_assert_eq(route.target_rows, pair->to.rows);
@@ -644,8 +646,9 @@ static enum cpl_status build_short(const struct cpl_table *source, const struct 
     enum cpl_status status;
 
     arena_begin_short(&arena, &counted, spare);
-    status = source != NULL ? cpl_route_build(&route, source, target, 1, &arena, &error)
-                            : cpl_route_from_stream(&route, target, (struct cpl_ranks){1, 1}, &arena, &error);
+    status = source != NULL
+                 ? cpl_route_build(&route, source, target, 1, &arena, &error)
+                 : cpl_route_from_stream(&route, target, (struct cpl_ranks){1, 1}, &arena, &error);
     cpl_arena_fini(&arena);
     cr_assert_eq(counted.live, 0, "%" PRId64 " blocks leak", counted.live);
     cr_assert_eq(counted.wrong, 0, "released with another size");
