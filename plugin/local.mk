@@ -114,6 +114,8 @@ plugin_batch_sources = \
 	plugin/batch/convert.h \
 	plugin/batch/declared.c \
 	plugin/batch/declared.h \
+	plugin/batch/digest.c \
+	plugin/batch/digest.h \
 	plugin/batch/fields.c \
 	plugin/batch/fields.h \
 	plugin/batch/fill.c \

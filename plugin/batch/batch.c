@@ -3,9 +3,8 @@
 
 #include <inttypes.h>
 
-#include "base/hash.h"
 #include "base/limits.h"
-#include "plan/counts.h"
+#include "batch/digest.h"
 
 static struct cpl_batch *take_idle(struct cpl_context *context)
 {
@@ -311,84 +310,6 @@ static enum cpl_status batch_build(struct cpl_batch *batch, const struct cpl_bat
 
 /* ---- Agreement ------------------------------------------------------------------------------- */
 
-enum topic {
-    TOPIC_CONFIGURATION,
-    TOPIC_SERIAL,
-    TOPIC_LENGTHS,
-    TOPIC_FIELDS,
-    TOPIC_LAYOUTS,
-    TOPIC_SCHEDULES,
-    TOPIC_COUNT,
-};
-
-static const char *topic_name(size_t word)
-{
-    static const char *const names[TOPIC_COUNT] = {
-        [TOPIC_CONFIGURATION] = "configuration",
-        [TOPIC_SERIAL] = "number of batches",
-        [TOPIC_LENGTHS] = "sequence length or documents",
-        [TOPIC_FIELDS] = "fields",
-        [TOPIC_LAYOUTS] = "layouts",
-        [TOPIC_SCHEDULES] = "schedules",
-    };
-
-    return names[word];
-}
-
-/* Identities cover the documents as well as the rows; the length stands for itself in messages. */
-static uint64_t digest_lengths(const struct cpl_stream *stream)
-{
-    uint64_t hash = cpl_hash_word(CPL_HASH_SEED, (uint64_t)stream->rows);
-
-    for (size_t i = 0; i < stream->count; i++) {
-        hash = cpl_hash_word(hash, (uint64_t)stream->documents[i].length);
-        hash = cpl_hash_word(hash, (uint64_t)stream->documents[i].valid);
-    }
-    return hash;
-}
-
-static uint64_t digest_fields(const struct cpl_batch *batch)
-{
-    uint64_t hash = CPL_HASH_SEED;
-
-    for (size_t id = 0; id < cpl_fields_count(&batch->context->fields); id++) {
-        hash = cpl_hash_word(hash, batch->fields[id].given);
-    }
-    return hash;
-}
-
-static uint64_t digest_layouts(const struct cpl_batch *batch)
-{
-    uint64_t hash = CPL_HASH_SEED;
-
-    for (int32_t i = 0; i < batch->layout_count; i++) {
-        hash = cpl_hash_word(hash, batch->tables[i].identity);
-    }
-    return hash;
-}
-
-/* Schedules follow from the configuration: their lengths tell how many there are. */
-static uint64_t digest_schedules(const struct cpl_batch *batch)
-{
-    uint64_t hash = CPL_HASH_SEED;
-
-    for (const struct cpl_chunk *chunk = batch->context->chunks; chunk != NULL;
-         chunk = chunk->next) {
-        hash = cpl_hash_word(hash, (uint64_t)chunk->schedule.layers);
-    }
-    return hash;
-}
-
-static void fill_digest(struct cpl_digest *digest, const struct cpl_batch *batch)
-{
-    digest->words[TOPIC_CONFIGURATION] = batch->context->configuration;
-    digest->words[TOPIC_SERIAL] = batch->serial;
-    digest->words[TOPIC_LENGTHS] = digest_lengths(&batch->stream);
-    digest->words[TOPIC_FIELDS] = digest_fields(batch);
-    digest->words[TOPIC_LAYOUTS] = digest_layouts(batch);
-    digest->words[TOPIC_SCHEDULES] = digest_schedules(batch);
-}
-
 /*
  * Takes part even when this rank has failed already, so that no peer waits for it. Ranks that fail
  * alike agree, and their contexts live on.
@@ -400,14 +321,14 @@ static enum cpl_status agree(struct cpl_context *context, const struct cpl_batch
         .meeting = CPL_MEETING_COMPARE,
         .deed = "create the batch",
         .kind = "the ",
-        .name = topic_name,
+        .name = cpl_batch_topic,
         .unverified = context->verify == CPL_VERIFY_NEVER ||
                       (context->verify == CPL_VERIFY_FIRST && context->batches > 0),
     };
     struct cpl_digest digest = {.rank = context->rank};
 
     if (batch != NULL && outcome == CPL_OK) {
-        fill_digest(&digest, batch);
+        cpl_batch_digest(batch, &digest);
     }
     return cpl_context_agree(context, &topics, &digest, outcome, error);
 }

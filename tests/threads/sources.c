@@ -255,6 +255,31 @@ static void test_files(void)
     (void)unsetenv("CPLAYOUT_CONF");
 }
 
+/* Bytes of any kind: an answer, and never anything but these three. */
+static void test_noise(void)
+{
+    static const char bytes[] = "seq_length=#\n -8\r\t\"'\\\x80\xff";
+    uint32_t state = 1;
+
+    tap_test("files of random bytes");
+    for (int i = 0; i < 2000; i++) {
+        char content[200];
+        struct said said;
+        int32_t status;
+
+        for (size_t k = 0; k < sizeof(content); k++) {
+            state = state * 1664525 + 1013904223;
+            content[k] = bytes[(state >> 16) % sizeof(bytes)];
+        }
+        write_file(content, (state >> 8) % sizeof(content));
+        status = enrol(NULL, NULL, &said);
+        CHECK(status == CPLAYOUT_OK || status == CPLAYOUT_ERROR_ARGUMENT ||
+                  status == CPLAYOUT_ERROR_CONFIGURATION,
+              "status %d: %s", status, said.error.message);
+    }
+    (void)unsetenv("CPLAYOUT_CONF");
+}
+
 int main(void)
 {
     tap_require(mkdtemp(folder) != NULL, "cannot make a folder");
@@ -264,6 +289,7 @@ int main(void)
     test_variables();
     test_lines();
     test_files();
+    test_noise();
     (void)unlink(conf);
     (void)rmdir(folder);
     return tap_end();
